@@ -10,22 +10,22 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 )
 
-// Buy buys one licence from each publisher, one after the other. With each it bargains until a deal, a
-// refusal, or a limit of the request. It accepts no terms and proposes none outside the request.
+// Buy buys a licence from each publisher, sequentially. It bargains with each until a deal, a refusal, or a
+// request limit. It never accepts or proposes terms outside the request.
 //
-// Every request has an idempotency key that follows from [Request.ID]: after a crash or an error, Buy with
-// the same request repeats its requests, gets the first answers, and continues. It opens no second
-// negotiation, and the agreed licences stay within the budget.
+// Every request sent carries an idempotency key derived from [Request.ID]: if called again with the same
+// request, as after crashes or errors, Buy resends them, receives the first answers, and continues. It opens
+// no second negotiation, and the agreed licences stay within the budget.
 //
-// Buy leaves a negotiation that it does not continue, so that the publisher has the place for another one:
-// without a deal, and if the context ends. After the context has ended, it makes one attempt of at most 5 s.
-// It cannot leave a negotiation whose first answer it has not received.
+// Buy leaves negotiations that it does not continue, to free the publisher's slot: if no deal is reached, or
+// the context ends. When the context has ended, it makes one attempt to leave, limited to 5 s. It cannot
+// leave a negotiation until the first answer is received.
 //
 // Buy returns an error with [ErrRequest] for an invalid request. If the context ends, it returns the
 // context's cause and the result so far; the same request then continues with the publishers whose
-// negotiations were not left. Every other error belongs to one publisher: the result has them all,
-// and Buy returns the first. After [ErrLimited], repeat the request after [Problem.RetryAfter].
-// [ErrKeyReused] is the error of an ID that belongs to another request, or of a changed published floor.
+// negotiations were not left. All other errors belong to single publishers: the result contains them all, and
+// Buy returns the first. On [ErrLimited], repeat the request after [Problem.RetryAfter]. [ErrKeyReused] means
+// that the ID belongs to another request, or the published floor changed.
 func (c *Client) Buy(ctx context.Context, r Request) (Result, error) {
 	r, err := r.normal()
 	if err != nil {
@@ -53,8 +53,8 @@ func (c *Client) Buy(ctx context.Context, r Request) (Result, error) {
 	return result, result.Err()
 }
 
-// Plan returns the first proposal to each publisher, and sends none. Publishers that Buy would not propose to
-// have an outcome and its reason. Errors are those of [Client.Strategy], and one with [ErrRequest].
+// Plan returns the first proposal to each publisher, and sends none. If Buy would not propose to a publisher,
+// the plan contains the outcome and the reason. Plan returns [ErrRequest] and [Client.Strategy] errors.
 func (c *Client) Plan(ctx context.Context, r Request) (Result, error) {
 	r, err := r.normal()
 	if err != nil {
@@ -82,9 +82,9 @@ type purchase struct {
 	Purchase
 	client  *Client
 	request *Request
-	// proposed are the terms of the next proposal, except for the price.
+	// proposed holds the next proposal's terms, except for the price.
 	proposed Terms
-	// first are the terms of the first proposal of a negotiation that is open already.
+	// first holds the first proposal's terms in an already open negotiation.
 	first *Terms
 	// answer is the publisher's newest answer.
 	answer Answer
@@ -182,7 +182,7 @@ func (p *purchase) buy(ctx context.Context) error {
 	}
 }
 
-// next returns the move of a turn, from 0, and whether the bargaining is over without a deal.
+// next returns the move for a turn, counted from 0, and whether the bargaining is over with no deal.
 func (p *purchase) next(s *session, turn int) (step Step, over bool) {
 	action := s.respond()
 	step = Step{Round: turn + 1, Why: action.Reason}
@@ -206,8 +206,8 @@ func (p *purchase) next(s *session, turn int) (step Step, over bool) {
 	return step, true
 }
 
-// send sends a move. Its key follows from the purchase and the number of the move. After an error the answer
-// before stays the newest one.
+// send sends a move. The idempotency key follows from the purchase and the move number. If sending fails, the
+// previous answer is kept.
 func (p *purchase) send(ctx context.Context, step *Step) (err error) {
 	var answer Answer
 	key := keyOf(p.request.ID, p.Publisher, fmt.Sprintf("%s %d", step.Move, step.Round))
@@ -232,8 +232,8 @@ func (p *purchase) send(ctx context.Context, step *Step) (err error) {
 }
 
 // adapt takes over the publisher's values that the request permits. It returns the reason why no deal is
-// possible; empty if one is possible. A publisher moves each value only into its own range, so a value
-// outside the request's range means that the ranges have nothing in common.
+// possible, or "". Publishers move values only into their own range, so a value outside the request's range
+// means that the ranges have nothing in common.
 func (p *purchase) adapt(offer Terms) (reason string) {
 	if reason := p.request.mismatch(offer); reason != "" {
 		return "publisher's offer: " + reason
@@ -253,7 +253,7 @@ func (p *purchase) finish(ctx context.Context, sent Terms) error {
 	default:
 		return &permanent{fmt.Errorf("answer of the gateway: unknown action %.40q", string(a.Action))}
 	}
-	// The agreed terms are those of the proposal or the offer; terms that the request does not permit are an
+	// The agreed terms equal the proposal's or the offer's; terms that the request does not permit are an
 	// error.
 	p.Terms = a.Terms
 	if p.Terms == nil {
@@ -279,7 +279,7 @@ func (p *purchase) finish(ctx context.Context, sent Terms) error {
 	found, err := p.client.License(ctx, p.Negotiation)
 	switch {
 	case errors.Is(err, ErrUnnamed), errors.Is(err, ErrForbidden):
-		// A licence needs the name of a registered client: the deal stands without one.
+		// A licence needs a registered client's name: the deal stands even if there is no licence.
 		p.Reason += "; no licence: " + err.Error()
 		return nil
 	case err != nil:

@@ -21,14 +21,13 @@ type Config struct {
 	BaseURL string
 	// LicensingURL is the URL of the licensing API. Only [Client.Licenses] needs it.
 	LicensingURL string
-	// HTTP sends the requests. Its Transport has the credentials: a BearerTransport or a Transport of
-	// package httpsig. If nil, the client is anonymous.
+	// HTTP sends all requests. The Transport adds credentials: a BearerTransport or a Transport of package
+	// httpsig. If nil, the client is anonymous.
 	HTTP *http.Client
 	// Gateway is another protocol than REST. If set, the fields above are not used.
 	Gateway Gateway
-	// Attempts is the number of attempts of a request that fails with a transient error: the network's, 409
-	// "Negotiation in progress", 401 for a signature that was sent twice, 500 of the gateway, 502, 503, 504. If
-	// zero, 5 is used.
+	// Attempts is how often a request is attempted on transient errors: network errors, 409 "Negotiation in
+	// progress", 401 for a replayed signature, 500 from the gateway, 502, 503, 504. If zero, 5 is used.
 	Attempts int
 }
 
@@ -39,13 +38,13 @@ const (
 	longestDelay = 5 * time.Second
 )
 
-// Client is a client of a gateway. Several goroutines can use it.
+// Client is a gateway client. It is safe for concurrent use.
 type Client struct {
 	gateway  Gateway
 	attempts int
 }
 
-// NewClient returns a client. It sends no requests. It returns an error for an invalid URL.
+// NewClient returns a client. It sends no request. It returns an error for an invalid URL.
 func NewClient(config Config) (*Client, error) {
 	c := &Client{gateway: config.Gateway, attempts: config.Attempts}
 	if c.attempts <= 0 {
@@ -61,8 +60,8 @@ func NewClient(config Config) (*Client, error) {
 	return c, nil
 }
 
-// repeated sends a request until it succeeds, fails permanently, or the attempts are used up. All requests
-// that change something have an idempotency key, so a repetition changes nothing twice.
+// repeated sends a request until success, permanent failure, or the attempts are used up. All state-changing
+// requests carry an idempotency key, so repetition changes nothing twice.
 func repeated[T any](ctx context.Context, c *Client, send func() (T, error)) (T, error) {
 	delays := backoff.NewExponentialBackOff()
 	delays.InitialInterval, delays.MaxInterval = firstDelay, longestDelay
@@ -82,8 +81,8 @@ func repeated[T any](ctx context.Context, c *Client, send func() (T, error)) (T,
 	}
 }
 
-// isTransient reports whether the same request can succeed soon. Errors that are not the gateway's are the
-// network's or those of an unreadable response.
+// isTransient reports whether the same request can succeed soon. Other than gateway errors, there are network
+// errors and unreadable responses.
 func isTransient(err error) bool {
 	var known *Problem
 	if errors.As(err, &known) {
@@ -94,15 +93,14 @@ func isTransient(err error) bool {
 
 func keyOr(key string) string { return cmp.Or(key, rand.Text()) }
 
-// Propose opens a negotiation, which the publisher answers at once. Errors match [ErrLimited], [ErrNotFound]
-// for an unknown publisher, and [ErrClosed].
+// Propose opens a negotiation. The publisher answers at once. Errors match [ErrLimited], [ErrNotFound] for an
+// unknown publisher, and [ErrClosed].
 func (c *Client) Propose(ctx context.Context, p Proposal) (Answer, error) {
 	p.IdempotencyKey = keyOr(p.IdempotencyKey)
 	return repeated(ctx, c, func() (Answer, error) { return c.gateway.Propose(ctx, p) })
 }
 
-// Counter sends a further proposal, which the publisher answers at once. Errors match [ErrNotFound] and
-// [ErrEnded].
+// Counter sends a further proposal. The publisher answers at once. Errors match [ErrNotFound] and [ErrEnded].
 func (c *Client) Counter(ctx context.Context, o CounterOffer) (Answer, error) {
 	o.IdempotencyKey = keyOr(o.IdempotencyKey)
 	return repeated(ctx, c, func() (Answer, error) { return c.gateway.Counter(ctx, o) })
@@ -115,37 +113,37 @@ func (c *Client) Accept(ctx context.Context, a Acceptance) (Answer, error) {
 	return repeated(ctx, c, func() (Answer, error) { return c.gateway.Accept(ctx, a) })
 }
 
-// Leave ends an open negotiation without an agreement, so that its place among the publisher's open ones is
-// free. The action of the answer is [ActionReject]. Errors match [ErrNotFound], and [ErrEnded] for a
-// negotiation that is over or awaits approval.
+// Leave ends an open negotiation with no agreement, to free a slot among the publisher's open negotiations.
+// The answer's action is [ActionReject]. Errors match [ErrNotFound], and [ErrEnded] if the negotiation is
+// over or awaits approval.
 func (c *Client) Leave(ctx context.Context, d Departure) (Answer, error) {
 	d.IdempotencyKey = keyOr(d.IdempotencyKey)
 	return repeated(ctx, c, func() (Answer, error) { return c.gateway.Leave(ctx, d) })
 }
 
-// Status returns a negotiation of the client with its history.
+// Status returns one of the client's negotiations, including the history.
 func (c *Client) Status(ctx context.Context, negotiation string) (Details, error) {
 	return repeated(ctx, c, func() (Details, error) { return c.gateway.Status(ctx, negotiation) })
 }
 
-// Strategy returns the public facts of a publisher's strategy. Errors match [ErrNotFound], and [ErrClosed]
-// if no strategy of the publisher applies now.
+// Strategy returns public facts about a publisher's strategy. Errors match [ErrNotFound], and [ErrClosed] if
+// no publisher strategy applies now.
 func (c *Client) Strategy(ctx context.Context, hostname string) (PublicStrategy, error) {
 	return repeated(ctx, c, func() (PublicStrategy, error) { return c.gateway.Strategy(ctx, hostname) })
 }
 
-// License returns the licence of an accepted negotiation. Errors match [ErrEnded] for a negotiation that is
-// not accepted, and [ErrUnnamed] for an anonymous client.
+// License returns an accepted negotiation's licence. Errors match [ErrEnded] if the negotiation is not
+// accepted, and [ErrUnnamed] for anonymous clients.
 func (c *Client) License(ctx context.Context, negotiation string) (License, error) {
 	return repeated(ctx, c, func() (License, error) { return c.gateway.License(ctx, negotiation) })
 }
 
-// Publishers lists the publishers that accept proposals, the newest first. After an error the list ends.
+// Publishers lists the publishers that accept proposals, the newest first. The list ends on error.
 func (c *Client) Publishers(ctx context.Context) iter.Seq2[Publisher, error] {
 	return pages(ctx, c, c.gateway.Publishers)
 }
 
-// Licenses lists the client's licences, the newest first. After an error the list ends. Over REST it needs
+// Licenses lists the client's licences, the newest first. The list ends on error. Over REST it needs
 // [Config.LicensingURL].
 func (c *Client) Licenses(ctx context.Context) iter.Seq2[License, error] {
 	return pages(ctx, c, c.gateway.Licenses)

@@ -1,5 +1,4 @@
-// Package license buys licences to the content of publishers from a gateway: the AI company's half of a
-// negotiation.
+// Package license buys licences to publishers' content from a gateway: the AI company's half in negotiations.
 //
 //	key := &httpsig.BearerTransport{Origin: "https://gateway.example", APIKey: text}
 //	client, err := license.NewClient(license.Config{
@@ -10,12 +9,12 @@
 //		Fetches: 10_000, MaxPriceMicro: 2_000, BudgetMicro: 20_000_000, Strategy: strategy.Linear(),
 //	})
 //
-// [Client.Buy] bargains with a strategy of package bargain. No proposal and no acceptance exceeds
-// [Request.MaxPriceMicro] or [Request.BudgetMicro]. The other methods are the single operations.
+// [Client.Buy] bargains with a strategy of package bargain. Proposals and acceptances never exceed
+// [Request.MaxPriceMicro] or [Request.BudgetMicro]. All remaining methods are single operations.
 //
 // Prices are whole micro units of the publisher's currency for each fetch: 1,800 is 0.0018.
 //
-// Package httpsig has the credentials: API keys, Ed25519 signatures and Web Bot Auth. A client without them
-// is anonymous: it can negotiate, but it gets no licence. A [Gateway] is the protocol: the default is REST,
-// and [ConnectMCP] is the Model Context Protocol.
+// Package httpsig provides the credentials: API keys, Ed25519 signatures and Web Bot Auth. Clients that use
+// none are anonymous: they can negotiate, but receive no licence. A [Gateway] is the protocol: the default is
+// REST, and [ConnectMCP] is the Model Context Protocol.
 package license

@@ -7,7 +7,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/amount"
 )
 
-// micros is the number of decimals of a price in micro units.
+// micros is the number of decimals in a micro-unit price.
 const micros = 6
 
 // License is a licence: the rule that the publisher's server enforces for the client.
@@ -17,9 +17,9 @@ type License struct {
 	ClientID      int64    `json:"client_id"`
 	NegotiationID string   `json:"negotiation_id"`
 	Policy        Document `json:"policy_json"`
-	// CreatedAt is the time at which the licence was generated.
+	// CreatedAt is when the licence was generated.
 	CreatedAt time.Time `json:"created_at"`
-	// RevokedAt is zero for a licence that is valid.
+	// RevokedAt is unset if the licence is valid.
 	RevokedAt time.Time `json:"revoked_at,omitzero"`
 }
 
@@ -30,7 +30,7 @@ type Document struct {
 	Rules     []Rule `json:"rules"`
 }
 
-// Rule is the permission that a licence gives to an agent.
+// Rule is an agent's permission under a licence.
 type Rule struct {
 	// Agent is the verified name of the client.
 	Agent string `json:"agent"`
@@ -38,7 +38,7 @@ type Rule struct {
 	// PricePerFetch is an exact decimal amount of the publisher's currency.
 	PricePerFetch   json.Number `json:"price_per_fetch"`
 	TokenTTLSeconds uint32      `json:"token_ttl_seconds"`
-	// MaxRPS is the highest rate of requests per second.
+	// MaxRPS is the maximum request rate per second.
 	MaxRPS         uint32    `json:"max_rps"`
 	Purposes       []Purpose `json:"purpose"`
 	PrepaidFetches uint64    `json:"prepaid_fetches"`

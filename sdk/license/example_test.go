@@ -44,7 +44,7 @@ func ExampleClient_Buy() {
 	// deal for 1800000 micro units, licence 7
 }
 
-// publisherOfTheExample answers as a gateway whose publisher accepts nothing below 0.0018.
+// publisherOfTheExample serves a gateway where the publisher accepts at least 0.0018.
 func publisherOfTheExample() http.Handler {
 	mux := http.NewServeMux()
 	reply := func(pattern string, answer func() any) {

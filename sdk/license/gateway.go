@@ -7,8 +7,8 @@ type Proposal struct {
 	// Publisher is the hostname.
 	Publisher string `json:"publisher_hostname"`
 	Terms     Terms  `json:"proposed_terms"`
-	// IdempotencyKey has at most 255 bytes: a repeated request with it gets the first answer. If empty, the
-	// [Client] sets a random one.
+	// IdempotencyKey is limited to 255 bytes: a repeated request with the same key receives the first answer.
+	// If empty, the [Client] sets a random key.
 	IdempotencyKey string `json:"-"`
 }
 
@@ -27,8 +27,8 @@ type Acceptance struct {
 	IdempotencyKey string `json:"-"`
 }
 
-// LeaveReason is the reason with which a client ends a negotiation. There is no free text: the publisher's
-// model can read the reason.
+// LeaveReason is the client's reason for ending a negotiation. There is no free text: the publisher's model
+// can read the reason.
 type LeaveReason string
 
 // The reasons.
@@ -37,27 +37,27 @@ const (
 	LeavePrice LeaveReason = "price"
 	// LeaveTerms: the publisher's terms, apart from the price, are not acceptable.
 	LeaveTerms LeaveReason = "terms"
-	// LeaveCancelled: the client does not want the licence any more.
+	// LeaveCancelled: the client no longer wants the licence.
 	LeaveCancelled LeaveReason = "cancelled"
 	LeaveOther     LeaveReason = "other"
 )
 
-// Departure ends an open negotiation without an agreement.
+// Departure ends an open negotiation with no agreement.
 type Departure struct {
 	Negotiation    string      `json:"-"`
 	Reason         LeaveReason `json:"reason"`
 	IdempotencyKey string      `json:"-"`
 }
 
-// Page is a part of a list.
+// Page is part of the list.
 type Page[T any] struct {
 	Items []T `json:"items"`
-	// NextCursor is the cursor of the next page; empty on the last one.
+	// NextCursor selects the following page. The last page leaves it empty.
 	NextCursor string `json:"next_cursor"`
 }
 
-// Gateway is a protocol of the gateway. Each method sends one request. Errors of the gateway are [*Problem]
-// values.
+// Gateway is a protocol for accessing the gateway. Each method sends one request. Gateway errors are
+// [*Problem] values.
 type Gateway interface {
 	Propose(ctx context.Context, p Proposal) (Answer, error)
 	Counter(ctx context.Context, o CounterOffer) (Answer, error)
@@ -65,12 +65,12 @@ type Gateway interface {
 	Leave(ctx context.Context, d Departure) (Answer, error)
 	// Status returns a negotiation of the client.
 	Status(ctx context.Context, negotiation string) (Details, error)
-	// Publishers returns the page at a cursor; the first one for "".
+	// Publishers returns the page at a cursor, or the first page for "".
 	Publishers(ctx context.Context, cursor string) (Page[Publisher], error)
 	// Strategy returns the public facts of the strategy of the publisher with a hostname.
 	Strategy(ctx context.Context, hostname string) (PublicStrategy, error)
-	// License returns the licence of an accepted negotiation. The gateway generates it if there is none.
+	// License returns an accepted negotiation's licence. The gateway generates it if there is none.
 	License(ctx context.Context, negotiation string) (License, error)
-	// Licenses returns the page of the client's licences at a cursor; the first one for "".
+	// Licenses returns the page of the client's licences at a cursor, or the first page for "".
 	Licenses(ctx context.Context, cursor string) (Page[License], error)
 }

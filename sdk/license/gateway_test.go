@@ -12,7 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/license"
 )
 
-// replaced answers as another handler, with a part of its answers replaced.
+// replaced wraps a handler and replaces part of the responses.
 func replaced(handler http.Handler, old, with string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		recorded := httptest.NewRecorder()
@@ -23,7 +23,8 @@ func replaced(handler http.Handler, old, with string) http.Handler {
 	})
 }
 
-// A gateway cannot make the client believe a deal or a licence that it did not agree to, also within its limits.
+// A gateway cannot make the client believe a deal or a licence that it did not agree to, even within the
+// client's limits.
 func TestAGatewayThatNamesOtherTermsIsNotBelieved(t *testing.T) {
 	for name, answer := range map[string]struct{ old, with, problem string }{
 		"a higher price":             {`"counter"`, `"accept"`, "PriceMicro:1900 "},

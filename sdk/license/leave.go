@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// leaveTimeout limits the attempt to leave a negotiation after an interruption.
+// leaveTimeout limits the attempt to leave a negotiation when interrupted.
 const leaveTimeout = 5 * time.Second
 
-// leave ends the negotiation if it is open and the purchase does not continue it. An error leaves it open:
-// its deadline ends it.
+// leave ends the negotiation if it is open and the purchase does not continue it. An error leaves it open
+// until the deadline.
 func (p *purchase) leave(ctx context.Context) {
 	if p.answer.Action != ActionCounter || p.Left {
 		return
@@ -45,8 +45,8 @@ func (p *purchase) leave(ctx context.Context) {
 	}
 }
 
-// leftBefore sets the outcome of a purchase whose negotiation an interrupted one with the same ID has left.
-// For another error than [ErrEnded], it returns the error.
+// leftBefore sets the outcome when an interrupted purchase using the same ID has left the negotiation. For
+// errors other than [ErrEnded], it returns the error.
 func (p *purchase) leftBefore(ctx context.Context, err error) error {
 	if !errors.Is(err, ErrEnded) || p.Negotiation == "" {
 		return err

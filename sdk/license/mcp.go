@@ -16,8 +16,8 @@ type MCP struct{ session *mcp.ClientSession }
 var _ Gateway = (*MCP)(nil)
 
 // ConnectMCP connects to a gateway by streamable HTTP. The endpoint is a URL such as
-// "https://gateway.example/mcp". The transport of the HTTP client has the credentials, as in [Config.HTTP];
-// if the client is nil, the caller is anonymous.
+// "https://gateway.example/mcp". The HTTP client's transport adds credentials, as in [Config.HTTP]; if the
+// client is nil, the caller is anonymous.
 func ConnectMCP(ctx context.Context, endpoint string, client *http.Client) (*MCP, error) {
 	if _, err := origin("endpoint", endpoint); err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func ConnectMCP(ctx context.Context, endpoint string, client *http.Client) (*MCP
 // Close ends the session.
 func (m *MCP) Close() error { return m.session.Close() }
 
-// problemAnswer is the part of each answer with the error.
+// problemAnswer is the error part of tool results.
 type problemAnswer struct {
 	Error *struct {
 		Code              string `json:"code"`
@@ -70,7 +70,7 @@ func (m *MCP) call(ctx context.Context, tool string, arguments map[string]any, i
 	return nil
 }
 
-// callForOne calls a tool and returns its only answer. Another number of answers is a permanent error.
+// callForOne calls a tool and returns the only result. Any other number of results is a permanent error.
 func (m *MCP) callForOne(ctx context.Context, tool string, arguments map[string]any) (Answer, error) {
 	var got struct {
 		Answers []Answer `json:"answers"`
@@ -127,7 +127,7 @@ func (m *MCP) Accept(ctx context.Context, a Acceptance) (Answer, error) {
 	})
 }
 
-// statusAnswer is the answer of get_negotiation_status.
+// statusAnswer is the get_negotiation_status result.
 type statusAnswer struct {
 	Negotiation Negotiation `json:"negotiation"`
 	Rounds      []Round     `json:"rounds"`

@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// session is the bargaining over the price with one publisher. Its domain ends at the limit: no strategy can
+// session is the bargaining over the price with one publisher. The domain ends at the limit: no strategy can
 // propose or accept a higher price.
 type session struct {
 	course *bargain.Course
@@ -19,8 +19,8 @@ type session struct {
 	rounds int
 }
 
-// newSession starts a strategy between the opening and the limit. Its random numbers follow from the purchase
-// and the publisher, so that a repetition makes the same proposals.
+// newSession starts a strategy between the opening and the limit. Random numbers follow from the purchase and
+// the publisher, so repetitions make the same proposals.
 func newSession(
 	s bargain.Strategy, opening, limit uint64, rounds int, id, hostname string,
 ) (*session, error) {
@@ -37,7 +37,7 @@ func newSession(
 		return nil, err
 	}
 	hash := digest(id, hostname, "seed")
-	// The client opens, and can propose in each of its rounds. After the last one it can only accept.
+	// The client opens, and can propose in each round. After the last round it can only accept.
 	course := bargain.NewCourse(s, preferences, 0, 2*rounds, 0, binary.BigEndian.Uint64(hash[:]))
 	return &session{course: course, issue: domain.Issue(0), rounds: rounds}, nil
 }
@@ -55,8 +55,8 @@ func (s *session) offered(price uint64, acceptable bool) {
 	}
 }
 
-// proposed adds an earlier proposal of the client, at the nearest price that the strategy can propose. The strategy
-// moves first, because its random numbers depend on the number of its moves.
+// proposed adds an earlier proposal of the client, at the nearest price that the strategy can propose. The
+// strategy moves first, because random numbers depend on the move count.
 func (s *session) proposed(price uint64) {
 	_ = s.course.Respond(0, math.MaxUint64)
 	s.course.Observe(bargain.Outcome(s.issue.Nearest(price)))
@@ -71,7 +71,7 @@ func (s *session) respond() bargain.Action {
 	return action
 }
 
-// digest returns a hash of the parts. Quotes separate them.
+// digest hashes the parts, separated by quotes.
 func digest(parts ...string) [sha256.Size]byte {
 	hash := sha256.New()
 	hash.Write([]byte("haggle license"))
@@ -81,7 +81,7 @@ func digest(parts ...string) [sha256.Size]byte {
 	return [sha256.Size]byte(hash.Sum(nil))
 }
 
-// keyOf returns the idempotency key of a step of a purchase.
+// keyOf returns a purchase step's idempotency key.
 func keyOf(id, hostname, step string) string {
 	hash := digest(id, hostname, step)
 	return hex.EncodeToString(hash[:])

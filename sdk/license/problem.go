@@ -19,13 +19,13 @@ type Problem struct {
 	// Status is the HTTP status; 0 over MCP.
 	Status int
 	Detail string
-	// Field is the path of the invalid field of the request; empty if the gateway names none.
+	// Field is the path of the invalid request field, if the gateway names it.
 	Field string
-	// RetryAfter is the time after which the same request can succeed; zero if the gateway names none.
+	// RetryAfter is how long to wait until the same request can succeed, if the gateway names it.
 	RetryAfter time.Duration
 }
 
-// Error returns the detail, and the time after which the request can succeed.
+// Error returns the detail, and how long to wait until the request can succeed.
 func (p *Problem) Error() string {
 	text := "gateway: " + p.Detail
 	if p.RetryAfter > 0 {
@@ -34,13 +34,13 @@ func (p *Problem) Error() string {
 	return text
 }
 
-// The errors that a [Problem] matches with [errors.Is].
+// Errors matched by [Problem] with [errors.Is].
 var (
-	// ErrLimited: too many negotiations. [Problem.RetryAfter] has the time to wait.
+	// ErrLimited: too many negotiations. [Problem.RetryAfter] contains the time to wait.
 	ErrLimited = errors.New("limit of negotiations reached")
 	// ErrInProgress: another request changes the negotiation.
 	ErrInProgress = errors.New("negotiation in progress")
-	// ErrOfferChanged: the offer is not the one of the round that was accepted.
+	// ErrOfferChanged: the accepted round contains a different offer.
 	ErrOfferChanged = errors.New("offer changed")
 	// ErrEnded: the status of the negotiation does not permit the request.
 	ErrEnded = errors.New("negotiation over, or awaiting approval")
@@ -50,13 +50,13 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrForbidden: the client lacks the permission.
 	ErrForbidden = errors.New("forbidden")
-	// ErrUnnamed: an anonymous client gets no licence.
+	// ErrUnnamed: anonymous clients receive no licence.
 	ErrUnnamed = errors.New("client is anonymous")
 	// ErrKeyReused: the idempotency key belongs to another request.
 	ErrKeyReused = errors.New("idempotency key reused")
 )
 
-// Is reports whether the problem is of the kind of a sentinel of this package.
+// Is reports whether the problem matches a sentinel error in this package.
 func (p *Problem) Is(target error) bool {
 	switch target {
 	case ErrLimited:
@@ -91,7 +91,7 @@ func (p *Problem) transient() bool {
 	case "negotiation-in-progress", "internal":
 		return true
 	case "signature-replayed":
-		// http.Transport sent the same signed GET twice. The next attempt has another signature.
+		// http.Transport sent the same signed GET twice. The next attempt uses a new signature.
 		return true
 	}
 	return false
@@ -100,7 +100,7 @@ func (p *Problem) transient() bool {
 // problemType begins the types of the gateway's problems.
 const problemType = "urn:haggle:problem:"
 
-// problemOf returns the problem of a response with an error status.
+// problemOf returns the problem in an error response.
 func problemOf(response *http.Response, body []byte) *Problem {
 	var document struct {
 		Type   string `json:"type"`
@@ -111,7 +111,7 @@ func problemOf(response *http.Response, body []byte) *Problem {
 			Message  string `json:"message"`
 		} `json:"errors"`
 	}
-	// A proxy in front of the gateway can answer with another document: then only the status is known.
+	// A proxy in front of the gateway can respond with another document: then only the status is known.
 	_ = json.Unmarshal(body, &document)
 	p := &Problem{
 		Code: strings.TrimPrefix(document.Type, problemType), Status: response.StatusCode,

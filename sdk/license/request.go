@@ -9,18 +9,18 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 )
 
-// ErrRequest is in the chain of the errors of invalid requests. Nothing was sent.
+// ErrRequest is wrapped by errors for invalid requests. Nothing was sent.
 var ErrRequest = errors.New("license: invalid request")
 
-// The defaults and limits of a [Request].
+// [Request] defaults and limits.
 const (
-	// DefaultRounds is the number of proposals if [Request.Rounds] is zero. It is the gateway's default.
+	// DefaultRounds is used if [Request.Rounds] is 0. It equals the gateway's default.
 	DefaultRounds = 10
 	// MaxRounds is the highest number of proposals.
 	MaxRounds = 100
-	// DefaultStrategy is the strategy of package bargain/strategy that saves the largest share of its limit on
-	// average over the styles of the gateway's publishers; no deal saves nothing. docs/GATEWAY.md describes the
-	// simulation.
+	// DefaultStrategy is the strategy of package bargain/strategy that on average saves the largest share of
+	// the limit over the styles of the gateway's publishers; no deal saves nothing. docs/GATEWAY.md describes
+	// the simulation.
 	DefaultStrategy = "faratin-exponential"
 	// DefaultCurrency is the currency if [Request.Currency] is empty.
 	DefaultCurrency = "USD"
@@ -28,51 +28,51 @@ const (
 	maxID           = 253
 )
 
-// DefaultTTL and DefaultRPS are the ranges if those of a [Request] are zero.
+// DefaultTTL and DefaultRPS are used if a [Request] leaves these ranges unset.
 var (
 	DefaultTTL = Range{Least: 60, Preferred: 600, Most: 86_400}
 	DefaultRPS = Range{Least: 1, Preferred: 10, Most: 1_000}
 )
 
-// Request describes a purchase by [Client.Buy] and its limits.
+// Request describes a purchase by [Client.Buy], including limits.
 type Request struct {
 	// ID names the purchase, in 1 to 253 bytes. A repetition of Buy with the same ID and the same request
 	// continues an interrupted purchase and opens no second negotiation. It is required.
 	ID string
-	// Publishers are the hostnames, 1 to 64, none twice. Buy buys one licence from each.
+	// Publishers lists 1 to 64 distinct hostnames. Buy buys one licence from each.
 	Publishers []string
-	// Purposes are required, all of them: at least one.
+	// Purposes lists the required uses: at least one. All are needed.
 	Purposes []Purpose
-	// Fetches is the number of prepaid fetches of each licence, from 1 to [MaxFetches].
+	// Fetches is the number of prepaid fetches per licence, 1 to [MaxFetches].
 	Fetches uint64
-	// TTL is the range of the lifetime of access tokens in seconds, and RPS that of the burst rate in requests
-	// per second. If zero, [DefaultTTL] and [DefaultRPS] are used.
+	// TTL is the range for access token lifetimes in seconds, and RPS the burst rate range in requests per
+	// second. If zero, [DefaultTTL] and [DefaultRPS] are used.
 	TTL, RPS Range
 
-	// MaxPriceMicro is the highest price of a fetch, in micro units of Currency, from 1 to [MaxPriceMicro]. It
-	// is required.
+	// MaxPriceMicro is the highest price per fetch, in micro units of Currency, 1 to [MaxPriceMicro]. It is
+	// required.
 	MaxPriceMicro uint64
-	// BudgetMicro is the highest cost of all licences of the request together, in micro units: the price
-	// times the fetches of each. It is required. Each publisher has the same share of it, which lowers its
-	// highest price if necessary, so that the order of the publishers and a repetition do not change any
-	// limit.
+	// BudgetMicro is the highest total cost of the request's licences, in micro units: the sum of price times
+	// fetches. It is required. All publishers share it equally, which lowers the highest price if necessary,
+	// so publisher order and repetition do not change any limit.
 	BudgetMicro uint64
-	// Currency is the currency of both limits. A publisher with another one is refused. If empty,
+	// Currency is used by both limits. Publishers with other currencies are refused. If empty,
 	// [DefaultCurrency] is used.
 	Currency string
 
-	// OpeningMicro is the price from which the strategy concedes, in micro units. If zero, it is the published
-	// floor, or a tenth of the highest price if there is none. A lower price is raised to the published floor.
+	// OpeningMicro is the strategy's opening price, in micro units. If zero, the published floor is used, or
+	// a tenth of the highest price if no floor is published. Lower prices are raised to the published floor.
 	OpeningMicro uint64
-	// Rounds is the number of proposals, from 1 to [MaxRounds]. If zero, [DefaultRounds] is used.
+	// Rounds is the number of proposals, 1 to [MaxRounds]. If zero, [DefaultRounds] is used.
 	Rounds int
-	// Strategy bargains over the price. It is required; package bargain/strategy has the known ones.
+	// Strategy bargains over the price. It is required; package bargain/strategy provides the known
+	// strategies.
 	Strategy bargain.Strategy
 	// Observe is called after each step, from the goroutine of Buy. If nil, it is not called.
 	Observe func(publisher string, step Step)
 }
 
-// normal returns the request with its defaults, or an error with [ErrRequest].
+// normal returns the request with defaults filled in, or an error with [ErrRequest].
 func (r Request) normal() (Request, error) {
 	r.TTL, r.RPS = cmp.Or(r.TTL, DefaultTTL), cmp.Or(r.RPS, DefaultRPS)
 	r.Rounds, r.Currency = cmp.Or(r.Rounds, DefaultRounds), cmp.Or(r.Currency, DefaultCurrency)
@@ -125,9 +125,9 @@ func (r *Request) check() error {
 	return r.RPS.check("RPS")
 }
 
-// Limit returns the highest price of a fetch in micro units for each publisher: [Request.MaxPriceMicro], or
-// less if the publisher's share of the budget does not pay for it. It is 0 for a request without publishers,
-// fetches or money.
+// Limit returns the highest price per fetch in micro units for each publisher: [Request.MaxPriceMicro], or
+// less if the publisher's budget share does not suffice. If the request lacks publishers, fetches or money,
+// it returns 0.
 func (r *Request) Limit() uint64 {
 	if r.Fetches == 0 || len(r.Publishers) == 0 {
 		return 0
@@ -135,7 +135,7 @@ func (r *Request) Limit() uint64 {
 	return min(r.MaxPriceMicro, r.BudgetMicro/uint64(len(r.Publishers))/r.Fetches)
 }
 
-// refusal returns the reason why terms are not acceptable; empty if they are.
+// refusal returns the reason why terms are not acceptable, or "".
 func (r *Request) refusal(t Terms) string {
 	cost, ok := t.CostMicro()
 	switch {
@@ -147,7 +147,7 @@ func (r *Request) refusal(t Terms) string {
 	return r.mismatch(t)
 }
 
-// mismatch describes the first term beside the price that is not acceptable; empty if all are.
+// mismatch describes the first unacceptable term other than price, or returns "".
 func (r *Request) mismatch(t Terms) string {
 	switch {
 	case t.PrepaidFetches != r.Fetches:

@@ -39,8 +39,7 @@ func newREST(config Config) (*rest, error) {
 	return r, err
 }
 
-// origin returns a URL without the slash at its end. Its error does not quote the URL, which can have a
-// password.
+// origin returns a URL without a trailing slash. Errors do not quote the URL, which may contain a password.
 func origin(name, text string) (string, error) {
 	parsed, err := url.Parse(text)
 	switch {
@@ -154,7 +153,7 @@ func (r *rest) License(ctx context.Context, negotiation string) (l License, err 
 	return l, r.post(ctx, negotiationPath(negotiation)+"/generate-license", "", nil, &l)
 }
 
-// permanent is an error that a repetition of the request does not remove.
+// permanent is an error that persists if the request is repeated.
 type permanent struct{ error }
 
 func (p *permanent) Error() string { return "license: " + p.error.Error() }

@@ -13,21 +13,21 @@ type Suggestion struct {
 	Publisher   string `json:"publisher_hostname"`
 	// Round is the number of the client's moves so far, which [Acceptance.Round] is for an acceptance.
 	Round int `json:"current_round"`
-	// Move is propose, accept or end, Terms are the terms to propose or to accept, and Why is the reason.
+	// Move is propose, accept or end, Terms holds the terms to propose or to accept, and Why is the reason.
 	Move  Move   `json:"move"`
 	Terms *Terms `json:"terms,omitempty"`
 	Why   string `json:"why"`
-	// LimitMicro is the highest price of a fetch in micro units, and OfferMicro the publisher's newest price; zero if
-	// it made no offer.
+	// LimitMicro is the highest price per fetch in micro units, and OfferMicro the publisher's newest price,
+	// or 0 if there is no offer.
 	LimitMicro uint64 `json:"limit_micro"`
 	OfferMicro uint64 `json:"offer_micro,omitempty"`
 }
 
-// Suggest returns the next move in an open negotiation of the client, and sends none. It follows from the client's
-// own limits, which the gateway does not receive, from the history, and from the public facts of the publisher's
-// strategy. ID, Publishers, Purposes, Fetches and BudgetMicro follow from the negotiation where the request leaves
-// them out. It returns an error with [ErrRequest] for an invalid request, also one about no prepaid fetches, [ErrEnded] for a negotiation that is over,
-// and the errors of [Client.Status] and [Client.Strategy].
+// Suggest returns the next move in an open negotiation of the client, and sends none. It follows from the
+// client's own limits, never sent to the gateway, the history, and the publisher strategy's public facts. ID,
+// Publishers, Purposes, Fetches and BudgetMicro follow from the negotiation where the request leaves them
+// out. It returns an error with [ErrRequest] for invalid requests, including requests for no prepaid fetches,
+// [ErrEnded] if the negotiation is over, and [Client.Status] and [Client.Strategy] errors.
 func (c *Client) Suggest(ctx context.Context, negotiation string, r Request) (Suggestion, error) {
 	details, err := c.Status(ctx, negotiation)
 	if err != nil {
@@ -62,8 +62,8 @@ func (c *Client) Suggest(ctx context.Context, negotiation string, r Request) (Su
 	return found, nil
 }
 
-// first returns the terms of the client's first proposal, at whose price the strategy starts if that is below the usual
-// one; nil without a proposal.
+// first returns the terms of the client's first proposal, or nil. The strategy starts at that proposal's
+// price if it is lower than the usual opening.
 func (d *Details) first() *Terms {
 	for _, round := range d.Rounds {
 		if round.Actor == "client" && round.Terms != nil {
@@ -73,8 +73,8 @@ func (d *Details) first() *Terms {
 	return nil
 }
 
-// following returns the request with what the negotiation determines: its publisher, and the purposes and fetches of
-// the client's own terms.
+// following completes the request with the negotiation's publisher, and the purposes and fetches from the
+// client's own terms.
 func (r Request) following(details *Details, first *Terms) Request {
 	r.ID = cmp.Or(r.ID, details.ID)
 	r.Publishers = []string{details.Publisher}

@@ -8,7 +8,7 @@ import (
 
 // The gateway's limits of terms.
 const (
-	// MaxPriceMicro is the highest price of a fetch in micro units.
+	// MaxPriceMicro is the highest price per fetch in micro units.
 	MaxPriceMicro = 1_000_000_000
 	// MaxFetches is the highest number of prepaid fetches.
 	MaxFetches = 10_000_000_000
@@ -35,20 +35,20 @@ func Purposes() []Purpose {
 
 // Terms are what a client and a publisher bargain about.
 type Terms struct {
-	// PriceMicro is the price of a fetch in micro units, from 0 to [MaxPriceMicro].
+	// PriceMicro is the price per fetch in micro units, 0 to [MaxPriceMicro].
 	PriceMicro uint64 `json:"price_per_fetch_micro"`
-	// TokenTTLSeconds is the lifetime of an access token in seconds.
+	// TokenTTLSeconds is the access token lifetime in seconds.
 	TokenTTLSeconds uint32 `json:"token_ttl_seconds"`
-	// BurstRPS is the highest rate of requests per second.
+	// BurstRPS is the maximum burst rate in requests per second.
 	BurstRPS uint32 `json:"burst_rps"`
-	// Purposes are the permitted uses.
+	// Purposes lists the permitted uses.
 	Purposes []Purpose `json:"purposes"`
-	// PrepaidFetches is the number of fetches that are paid in advance, from 0 to [MaxFetches].
+	// PrepaidFetches is the number of fetches paid in advance, 0 to [MaxFetches].
 	PrepaidFetches uint64 `json:"prepaid_fetches"`
 }
 
-// CostMicro returns the price of the prepaid fetches in micro units. It returns false if the price or the
-// number of fetches is above its limit.
+// CostMicro returns the price of the prepaid fetches in micro units. The second result is false unless price
+// and fetch count are within their limits.
 func (t Terms) CostMicro() (cost uint64, ok bool) {
 	if t.PriceMicro > MaxPriceMicro || t.PrepaidFetches > MaxFetches {
 		return 0, false
@@ -56,17 +56,17 @@ func (t Terms) CostMicro() (cost uint64, ok bool) {
 	return t.PriceMicro * t.PrepaidFetches, true
 }
 
-// same reports whether terms are equal. The order of the purposes does not count.
+// same reports whether terms are equal. Purposes may differ in order.
 func (t Terms) same(o Terms) bool {
 	return t.PriceMicro == o.PriceMicro && t.TokenTTLSeconds == o.TokenTTLSeconds && t.BurstRPS == o.BurstRPS &&
 		t.PrepaidFetches == o.PrepaidFetches &&
 		slices.Equal(slices.Sorted(slices.Values(t.Purposes)), slices.Sorted(slices.Values(o.Purposes)))
 }
 
-// Range is the range of a wanted term. All three values are inclusive.
+// Range is a wanted term's range. All three values are inclusive.
 type Range struct {
 	Least uint32 `json:"least"`
-	// Preferred is proposed first. It lies between the other two.
+	// Preferred is proposed first. It lies between Least and Most.
 	Preferred uint32 `json:"preferred"`
 	Most      uint32 `json:"most"`
 }
@@ -81,7 +81,7 @@ func (r Range) check(name string) error {
 
 func (r Range) has(value uint32) bool { return value >= r.Least && value <= r.Most }
 
-// Status is the status of a negotiation.
+// Status is a negotiation's status.
 type Status string
 
 // The statuses. The last three are final.
@@ -107,17 +107,17 @@ const (
 	ActionTimeout Action = "timeout"
 )
 
-// Negotiation is the state of a negotiation.
+// Negotiation is a negotiation's state.
 type Negotiation struct {
 	ID          string `json:"id"`
 	PublisherID int64  `json:"publisher_id"`
 	// Publisher is the hostname.
 	Publisher string `json:"publisher_hostname"`
-	// ClientName is the verified name of the client; empty for an anonymous one, and over MCP.
+	// ClientName is the client's verified name, or "" for anonymous clients and over MCP.
 	ClientName string `json:"client_name,omitempty"`
 	BundleID   string `json:"bundle_id,omitempty"`
 	Status     Status `json:"status"`
-	// Reason is the reason of a final status.
+	// Reason explains the final status.
 	Reason string `json:"reason,omitempty"`
 	// Round counts the client's proposals and acceptances. [Acceptance.Round] is this number.
 	Round int `json:"current_round"`
@@ -126,29 +126,29 @@ type Negotiation struct {
 	// OfferBy is the author of CurrentTerms: "client" or "publisher".
 	OfferBy      string `json:"current_offer_by"`
 	CurrentTerms *Terms `json:"current_terms,omitempty"`
-	// FinalTerms are the agreed terms of an accepted negotiation.
+	// FinalTerms holds an accepted negotiation's agreed terms.
 	FinalTerms *Terms `json:"final_terms,omitempty"`
 	// LicenseID is the number of the licence; 0 if none has been generated.
 	LicenseID      int64     `json:"policy_id,omitempty"`
 	InitiatedAt    time.Time `json:"initiated_at"`
 	LastActivityAt time.Time `json:"last_activity_at"`
-	// DeadlineAt is the time at which an open negotiation ends as timeout.
+	// DeadlineAt is when an open negotiation times out.
 	DeadlineAt time.Time `json:"deadline_at"`
-	// CompletedAt is zero for an open negotiation.
+	// CompletedAt is unset if the negotiation is open.
 	CompletedAt time.Time `json:"completed_at,omitzero"`
 }
 
 // Answer is the publisher's answer to a proposal or an acceptance.
 type Answer struct {
 	Action Action `json:"action"`
-	// Terms are the agreed terms or the counter offer; nil for other actions.
+	// Terms holds the agreed terms or the counter offer. For other actions it is nil.
 	Terms *Terms `json:"terms,omitempty"`
 	// Reason is the publisher's reason, such as "Price below minimum threshold".
 	Reason      string      `json:"reason"`
 	Negotiation Negotiation `json:"negotiation"`
 }
 
-// Round is an entry of the history of a negotiation.
+// Round is a history entry.
 type Round struct {
 	Number int `json:"round_number"`
 	// Actor is "client", "publisher" or "system".
@@ -159,15 +159,15 @@ type Round struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// Details are a negotiation and its history.
+// Details contains a negotiation and the history.
 type Details struct {
 	Negotiation
 	Rounds []Round `json:"rounds"`
 }
 
-// Publisher is a site that licenses its content.
+// Publisher is a site that licenses content.
 type Publisher struct {
-	// ID is the number of the publisher; 0 over MCP, which does not have it.
+	// ID is the publisher's number. MCP does not provide it; it is then 0.
 	ID       int64  `json:"id,omitempty"`
 	Hostname string `json:"hostname"`
 	Currency string `json:"currency"`
@@ -181,7 +181,7 @@ type Tier struct {
 	PriceMicro  uint64 `json:"price_per_fetch_micro"`
 }
 
-// PublicStrategy has the public facts of a publisher's strategy.
+// PublicStrategy contains public facts about a publisher's strategy.
 type PublicStrategy struct {
 	// Style is aggressive, balanced, flexible or cooperative.
 	Style    string    `json:"negotiation_style"`
