@@ -2,8 +2,8 @@
 //
 // People write "3.5" for tokens; programs write "3500000u" for base units. The mint defines the number of
 // base units per token. [Parse] checks the form, and [Text.In] returns the base units once the mint's
-// decimals are known. No value is a floating point number, and none is rounded: an amount that is not a whole
-// number of base units is an error.
+// decimals are known. No value is a floating point number, and none is rounded: fractions of base units are
+// an error.
 package amount
 
 import (
@@ -21,7 +21,7 @@ const SOLDecimals = 9
 // SOLSymbol is the symbol of SOL, wrapped or not.
 const SOLSymbol = "SOL"
 
-// Text is an amount as written, with its form checked. The zero value is no amount.
+// Text is an amount as written, in a checked form. The zero value is no amount.
 type Text struct {
 	written  string
 	whole    string
@@ -31,8 +31,8 @@ type Text struct {
 
 var errForm = errors.New(`write tokens as "3.5" or base units as "3500000u"`)
 
-// Parse checks the form of an amount: digits with at most one point between them, or digits and a "u". There
-// is no sign, no exponent, no separator of thousands and no space.
+// Parse checks an amount's form: digits with an optional decimal point between digits, or digits and a "u".
+// Signs, exponents, thousands separators and spaces are errors.
 func Parse(written string) (Text, error) {
 	refuse := func(why string) (Text, error) {
 		return Text{}, fmt.Errorf("%q is not an amount: %s; %w", written, why, errForm)
@@ -62,8 +62,8 @@ func isDigits(text string) bool {
 	return text != ""
 }
 
-// In returns the amount in base units of a mint with so many decimals. It returns an error if the amount has
-// more digits after the point than the mint, trailing zeros included, or exceeds 64 bits.
+// In converts the amount to base units, given the mint's decimals. It returns an error if the amount has more
+// digits after the point than the mint, trailing zeros included, or exceeds 64 bits.
 func (t Text) In(decimals uint8) (uint64, error) {
 	if t.IsZero() {
 		return 0, errors.New("no amount is given")
@@ -82,7 +82,7 @@ func (t Text) In(decimals uint8) (uint64, error) {
 	return units, nil
 }
 
-// InUnits reports whether the amount is written in base units, so that In does not depend on the decimals.
+// InUnits reports whether the amount is written as base units, so that In does not depend on the decimals.
 func (t Text) InUnits() bool { return t.units }
 
 // IsZero reports whether the text is empty.
@@ -105,11 +105,11 @@ func (*Text) Type() string { return "amount" }
 
 // Tokens is an amount of a mint.
 type Tokens struct {
-	// Units is the amount in base units of the mint.
+	// Units is the amount in the mint's base units.
 	Units uint64
 	// Decimals is the mint's number of decimals: a token has ten to the power of Decimals base units.
 	Decimals uint8
-	// Symbol is the mint's name for people, for example "USDC". If empty, amounts are written without one.
+	// Symbol is the mint's name for people, for example "USDC". If empty, amounts are written without symbol.
 	Symbol string
 }
 
@@ -118,8 +118,8 @@ func SOL(lamports uint64) Tokens {
 	return Tokens{Units: lamports, Decimals: SOLDecimals, Symbol: SOLSymbol}
 }
 
-// String returns the amount for people. Without a symbol it is Decimal. With a symbol it has at least two
-// decimals (if the mint has them) and no further zeros at the end: "3.50 USDC", "0.000005 SOL".
+// String returns the amount for people. If Symbol is empty, it returns Decimal. Otherwise it writes at least
+// two decimals (if the mint has as many) but no further trailing zeros: "3.50 USDC", "0.000005 SOL".
 func (t Tokens) String() string {
 	if t.Symbol == "" {
 		return t.Decimal()
@@ -132,11 +132,11 @@ func (t Tokens) String() string {
 	return text + " " + t.Symbol
 }
 
-// shownDecimals is the least number of decimals of an amount with a symbol.
+// shownDecimals is the minimum number of decimals written with a symbol.
 const shownDecimals = 2
 
-// Decimal returns the amount in tokens with all of the mint's decimals and no symbol, so that a column of
-// amounts lines up: "3.500000".
+// Decimal returns the amount in tokens with all of the mint's decimals but no symbol, so that columns of
+// amounts line up: "3.500000".
 func (t Tokens) Decimal() string {
 	digits := strconv.FormatUint(t.Units, 10)
 	if t.Decimals == 0 {
@@ -149,8 +149,8 @@ func (t Tokens) Decimal() string {
 	return digits[:point] + "." + digits[point:]
 }
 
-// MarshalJSON writes base units, decimals, tokens and the symbol if there is one. The numbers that may not fit
-// a float64 are strings; tokens has all decimals.
+// MarshalJSON writes base units, decimals, tokens and the symbol, if set. Numbers that may not fit a float64
+// are strings; tokens includes all decimals.
 func (t Tokens) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Units    string `json:"units"`

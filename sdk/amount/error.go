@@ -8,22 +8,22 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// Units is an amount in base units of a mint, or in lamports, in the text of an [Error].
+// Units is an amount in an [Error] text, in the mint's base units or in lamports.
 type Units uint64
 
-// Formatter formats an amount. It gets base units of a mint, or lamports if the mint is zero.
+// Formatter formats an amount. It takes the mint's base units, or lamports if the mint is zero.
 type Formatter = func(mint solana.PublicKey, units uint64) string
 
-// Error is an error whose text has amounts. Its Error method writes them in base units, because errors do
+// Error is an error with amounts in the text. The Error method writes them as base units, because errors do
 // not know decimals and symbols.
 type Error interface {
 	error
-	// TextWith returns the text of Error with each amount formatted by a function.
+	// TextWith returns Error's text with each amount formatted by the function.
 	TextWith(write Formatter) string
 }
 
-// Errorf returns an [Error] like [fmt.Errorf]. Each value of type [Units] is an amount of the mint, or of
-// lamports if the mint is zero; its verb is %v.
+// Errorf returns an [Error] like [fmt.Errorf]. Each value of type [Units] is an amount of the mint, or
+// lamports if the mint is zero; use the verb %v.
 func Errorf(mint solana.PublicKey, format string, values ...any) Error {
 	return &formatted{mint: mint, format: format, values: values}
 }
@@ -38,7 +38,7 @@ func (e *formatted) Error() string { return e.with(inUnits).Error() }
 
 func (e *formatted) TextWith(write Formatter) string { return e.with(write).Error() }
 
-// Unwrap returns the errors of the verbs %w.
+// Unwrap returns the errors formatted with %w.
 func (e *formatted) Unwrap() []error { return causes(e.with(inUnits)) }
 
 func (e *formatted) with(write Formatter) error {
@@ -59,11 +59,11 @@ func inUnits(mint solana.PublicKey, units uint64) string {
 	return fmt.Sprintf("%d base units", units)
 }
 
-// InText returns a text with the amounts of an error formatted by a function. The text must contain err.Error().
-// InText replaces the text of each [Error] that err wraps.
+// InText formats the amounts in an error's text. The text must contain err.Error(). InText replaces the texts
+// of all [Error] values wrapped by err.
 func InText(text string, err error, write Formatter) string {
 	found := errorsIn(err)
-	// The longest first: the text of an error contains those of the errors that it wraps.
+	// Longest first: an error's text contains the wrapped errors' texts.
 	slices.SortStableFunc(found, func(a, b Error) int { return len(b.Error()) - len(a.Error()) })
 	texts := make(map[string]string, len(found))
 	for _, known := range found {
@@ -71,7 +71,7 @@ func InText(text string, err error, write Formatter) string {
 		for _, cause := range causes(known) {
 			written = InText(written, cause, write)
 		}
-		// Amounts of different mints with the same text stay in base units.
+		// Amounts of different mints with the same text remain base units.
 		if other, seen := texts[plain]; seen && other != written {
 			written = plain
 		}
@@ -84,7 +84,7 @@ func InText(text string, err error, write Formatter) string {
 	return strings.NewReplacer(replaced...).Replace(text)
 }
 
-// errorsIn returns the errors with amounts in an error's tree.
+// errorsIn returns all amount errors in an error's tree.
 func errorsIn(err error) (found []Error) {
 	if known, is := err.(Error); is {
 		found = append(found, known)

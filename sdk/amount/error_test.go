@@ -50,7 +50,7 @@ func TestAmountsAreWrittenInTheTextsOfOtherErrors(t *testing.T) {
 		amount.InText("nothing was sent: "+limit.Error(), fmt.Errorf("x: %w", limit), inTokens))
 }
 
-// Two errors with the same text and amounts of different mints stay in base units.
+// Two errors with the same text and amounts of different mints remain base units.
 func TestAmountsOfDifferentMintsAreNotConfused(t *testing.T) {
 	err := errors.Join(amount.Errorf(mint, "bad: %v", amount.Units(500)),
 		amount.Errorf(solana.PublicKey{2}, "bad: %v", amount.Units(500)))

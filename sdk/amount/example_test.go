@@ -7,7 +7,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/amount"
 )
 
-// An amount is written in tokens or in base units. The mint's decimals convert it exactly.
+// Amounts are written as tokens or as base units. The mint's decimals convert them exactly.
 func ExampleParse() {
 	for _, written := range []string{"3.5", "3500000u", "0.0000001"} {
 		text, err := amount.Parse(written)

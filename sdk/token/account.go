@@ -11,15 +11,15 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// AccountRent is the rent of an account of SPL Token, in lamports. Accounts of Token-2022 with extensions
-// have a higher one.
+// AccountRent is the rent for an SPL Token account, in lamports. Token-2022 accounts with extensions cost
+// more.
 const AccountRent = 2_039_280
 
-// associatedRent2022 is the rent of an associated token account of Token-2022, in lamports.
+// associatedRent2022 is the rent for a Token-2022 associated token account, in lamports.
 const associatedRent2022 = 2_074_080
 
-// AssociatedRent returns the rent of an associated token account of a token program, in lamports, if the mint
-// requires no extensions of its accounts: see [Mint.IsSupported].
+// AssociatedRent returns the rent for an associated token account under the given token program, in lamports,
+// if the mint requires no account extensions: see [Mint.IsSupported].
 func AssociatedRent(tokenProgram solana.PublicKey) uint64 {
 	if tokenProgram == solana.Token2022ProgramID {
 		return associatedRent2022
@@ -27,10 +27,10 @@ func AssociatedRent(tokenProgram solana.PublicKey) uint64 {
 	return AccountRent
 }
 
-// State is the state of a token account.
+// State is a token account's state.
 type State uint8
 
-// The states of both token programs.
+// States, the same for both token programs.
 const (
 	StateUninitialized State = iota
 	StateInitialized
@@ -48,43 +48,43 @@ type Account struct {
 	Mint solana.PublicKey
 	// Owner is the wallet that can spend the tokens.
 	Owner solana.PublicKey
-	// Amount is in base units of the mint.
+	// Amount is measured in the mint's base units.
 	Amount uint64
 	// State is initialized or frozen.
 	State State
-	// MemoRequired reports whether the owner refuses transfers without a memo, which the program's transfers
-	// do not have. (Token-2022 only.)
+	// MemoRequired reports whether the owner requires a memo with transfers. The program's transfers contain
+	// no memo. (Token-2022 only.)
 	MemoRequired bool
-	// CPIGuarded reports whether the CPI guard is on: no program can take tokens from the account in its
+	// CPIGuarded reports whether the CPI guard is on: no program can take tokens from the account in the
 	// owner's name, so deposits from it fail. (Token-2022 only.)
 	CPIGuarded bool
-	// HasOtherAuthority reports whether a delegate or a close authority is set. The program pays to such an
-	// account only if the account's owner is the only signer of the instruction, and never with a closing.
+	// HasOtherAuthority reports whether a delegate or close authority is set. The program then pays to the
+	// account only if the account's owner is the instruction's only signer, and never when closing.
 	HasOtherAuthority bool
-	// Slot is the slot at which the account was read.
+	// Slot is the slot when the account was read.
 	Slot uint64
 
-	// obstructed reports whether an extension prevents payments to the account, or is malformed.
+	// obstructed reports whether any extension prevents payments to the account, or is malformed.
 	obstructed bool
 }
 
-// CanReceive reports whether the program pays to the account if its owner is the only signer: the account is
-// initialised and not frozen, requires no memo, and has no extension but an immutable owner and the CPI
-// guard. Otherwise the program also requires that HasOtherAuthority is false. An amount that cannot be paid
-// is recorded for its party.
+// CanReceive reports whether the program pays to the account if the owner is the only signer: the account is
+// initialized and not frozen, requires no memo, and has no extension but an immutable owner and the CPI
+// guard. Otherwise the program also requires that HasOtherAuthority is false. Unpayable amounts are recorded
+// for the party.
 func (t *Account) CanReceive() bool {
 	return t.State == StateInitialized && !t.MemoRequired && !t.obstructed
 }
 
-// Receives reports whether the program pays tokens of a mint to the account as an account of the owner. signs
-// reports whether the owner signs.
+// Receives reports whether the program pays the mint's tokens to the account as one of the owner's accounts.
+// signs reports whether the owner signs.
 func (t *Account) Receives(mint *Mint, owner solana.PublicKey, signs bool) bool {
 	return t.TokenProgram == mint.TokenProgram && t.Mint == mint.Address && t.Owner == owner &&
 		t.CanReceive() &&
 		(signs || !t.HasOtherAuthority)
 }
 
-// The layout of the token accounts of both programs.
+// Token account layout, the same for both programs.
 const (
 	tokenAccountSize                 = 165
 	tokenAccountOffsetMint           = 0
@@ -95,21 +95,21 @@ const (
 	tokenAccountOffsetCloseAuthority = 129
 )
 
-// AssociatedAddress returns the address of a wallet's associated token account for a mint of the token
-// program: see [Mint].
+// AssociatedAddress derives a wallet's associated token account address from mint and token program: see
+// [Mint].
 func AssociatedAddress(wallet, mint, tokenProgram solana.PublicKey) (solana.PublicKey, error) {
 	address, _, err := solana.FindAssociatedTokenAddressWithProgram(wallet, mint, tokenProgram)
 	return address, err
 }
 
-// CreateAssociated returns the instruction that creates a wallet's associated token account for a mint of the
-// token program, and does nothing if the account exists. The payer pays its rent: see [AssociatedRent].
+// CreateAssociated returns the instruction that creates a wallet's associated token account for the mint and
+// token program, and does nothing if the account exists. The payer pays the rent: see [AssociatedRent].
 func CreateAssociated(payer, wallet, mint, tokenProgram solana.PublicKey) (solana.Instruction, error) {
 	return associatedtoken.NewCreateIdempotentInstructionWithTokenProgram(payer, wallet, mint,
 		tokenProgram).ValidateAndBuild()
 }
 
-// DecodeAccount decodes an account of SPL Token or Token-2022 that was read at a slot. It returns a
+// DecodeAccount decodes an SPL Token or Token-2022 account, read at the given slot. It returns a
 // [*protocol.AccountError].
 func DecodeAccount(address solana.PublicKey, account *rpc.Account, slot uint64) (*Account, error) {
 	if !IsProgram(account.Owner) {

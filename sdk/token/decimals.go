@@ -6,15 +6,16 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// DecimalsError is the error of two sources that disagree about a mint's decimals. One of them is wrong, so
-// nothing is signed.
+// DecimalsError reports sources that disagree about a mint's decimals. Since one must be wrong, nothing is
+// signed.
 type DecimalsError struct {
 	// Mint is the mint's address.
 	Mint solana.PublicKey
 	// Source states Decimals: a node, or the caller.
 	Source   string
 	Decimals uint8
-	// Reference states Expected: the table of well-known mints, another node, or a record of an earlier use.
+	// Reference states Expected: the table of well-known mints, another node, or a stored record from earlier
+	// use.
 	Reference string
 	Expected  uint8
 }
@@ -24,8 +25,8 @@ func (e *DecimalsError) Error() string {
 		e.Reference, e.Expected)
 }
 
-// CheckDecimals returns a [*DecimalsError] if a source states other decimals than those of a well-known mint:
-// see [WellKnownDecimals].
+// CheckDecimals returns a [*DecimalsError] if a source's decimals differ from the well-known mint's: see
+// [WellKnownDecimals].
 func CheckDecimals(mint solana.PublicKey, source string, decimals uint8) error {
 	known, is := WellKnownDecimals(mint)
 	if !is || known == decimals {

@@ -9,15 +9,15 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// ErrCPIGuard: the CPI guard of the token account of a deposit is on, so the token program refuses the
-// deposit. The owner can turn the guard off, or deposit from another account.
+// ErrCPIGuard: the deposit's token account has the CPI guard on, so the deposit is refused. The owner can
+// turn the guard off, or deposit from another account.
 var ErrCPIGuard = errors.New("haggle: the account's CPI guard is on, so nothing can be deposited from it")
 
-// InsufficientFunds is the error of a token account that holds less than the required amount.
+// InsufficientFunds reports a token account that holds less than the required amount.
 type InsufficientFunds struct {
-	// Account is the token account, and Mint its mint.
+	// Account is the token account, and Mint the account's mint.
 	Account, Mint solana.PublicKey
-	// Have and Need are in base units of the mint.
+	// Have and Need are measured in the mint's base units.
 	Have, Need uint64
 }
 

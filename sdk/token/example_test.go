@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// The associated token account of a wallet depends on the mint and its token program.
+// A wallet's associated token account depends on the mint and the mint's token program.
 func ExampleAssociatedAddress() {
 	wallet := solana.MustPublicKeyFromBase58("4pXssUVLhmmxGQifWJybizi2rwVDxQDaSafDc4uLpTVu")
 	usdc := solana.MustPublicKeyFromBase58("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v")
@@ -23,7 +23,7 @@ func ExampleAssociatedAddress() {
 	// Output: AAP1WWTjDjkCrnvx4UgVwD6t78uLaWhkWtqLYYAxGx9D
 }
 
-// Some extensions of Token-2022 could take or withhold paid tokens: no escrow is held in their mints.
+// Some Token-2022 extensions could take or withhold paid tokens: no escrow is held in such mints.
 func ExampleMint_Check() {
 	var (
 		address solana.PublicKey
@@ -39,8 +39,8 @@ func ExampleMint_Check() {
 	}
 }
 
-// SOL is paid as wrapped SOL. The instructions create the wallet's account of it, transfer the lamports to
-// it, and count them as tokens.
+// SOL is paid as wrapped SOL. The instructions create the wallet's associated account, transfer the lamports
+// to it, and count them as tokens.
 func ExampleWrapSOL() {
 	wallet := solana.MustPublicKeyFromBase58("4pXssUVLhmmxGQifWJybizi2rwVDxQDaSafDc4uLpTVu")
 	instructions, err := token.WrapSOL(wallet, solana.WrappedSol, 250_000_000)

@@ -7,13 +7,13 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// IsProgram reports whether a program is SPL Token or Token-2022.
+// IsProgram reports whether the program is SPL Token or Token-2022.
 func IsProgram(program solana.PublicKey) bool {
 	return program == solana.TokenProgramID || program == solana.Token2022ProgramID
 }
 
-// Token-2022 writes the account's type after the 165 bytes of a token account, and at the same offset of a
-// mint with extensions. The extensions follow: type and length, of two bytes each, then the value.
+// Token-2022 writes the account type after a token account's 165 bytes, and in mints with extensions at the
+// same offset. The extensions follow: type and length, of two bytes each, then the value.
 const (
 	offsetAccountType       = 165
 	offsetExtensions        = 166
@@ -22,9 +22,8 @@ const (
 	accountTypeTokenAccount = 2
 )
 
-// hasTokenLayout reports whether an account has the length of a type of a token program: exactly its size, or
-// in Token-2022 room for extensions after the byte of the account's type. Only the length identifies
-// multisignatures.
+// hasTokenLayout reports whether the account length fits a token program type: exactly the type's size, or in
+// Token-2022 room for extensions after the account type byte. Only the length identifies multisignatures.
 func hasTokenLayout(program solana.PublicKey, data []byte, size int, accountType byte) bool {
 	if len(data) == size {
 		return true
@@ -34,8 +33,8 @@ func hasTokenLayout(program solana.PublicKey, data []byte, size int, accountType
 		data[offsetAccountType] == accountType
 }
 
-// eachExtension visits an account's extensions, and reports whether they are well formed and at most `most`.
-// As in Token-2022, number 0 ends them, and a single remaining byte at the end is ignored.
+// eachExtension visits an account's extensions, and reports whether they are well formed and no more than
+// most. As in Token-2022, number 0 ends the list, and a single remaining byte at the end is ignored.
 func eachExtension(data []byte, most int, visit func(kind uint16, value []byte)) bool {
 	if len(data) <= offsetExtensions {
 		return true
@@ -58,7 +57,7 @@ func eachExtension(data []byte, most int, visit func(kind uint16, value []byte))
 	return false
 }
 
-// Extensions of token accounts that permit payments, each at most once.
+// Token account extensions that permit payments, each at most once.
 const (
 	extensionImmutableOwner = 7
 	extensionMemoTransfer   = 8
@@ -66,7 +65,7 @@ const (
 	accountExtensions       = 3
 )
 
-// supportedMintExtensions describe a mint and do not affect its transfers.
+// supportedMintExtensions only describe the mint and do not affect transfers.
 var supportedMintExtensions = map[uint16]bool{
 	18: true, // metadata pointer
 	19: true, // token metadata
@@ -76,7 +75,7 @@ var supportedMintExtensions = map[uint16]bool{
 	23: true, // token group member
 }
 
-// extensionName returns the name of an extension for which mints are often refused, otherwise its number.
+// extensionName returns the name if mints are often refused for the extension, otherwise the number.
 func extensionName(kind uint16) string {
 	names := map[uint16]string{
 		1: "TransferFeeConfig", 3: "MintCloseAuthority", 4: "ConfidentialTransferMint", 6: "DefaultAccountState", 9: "NonTransferable",

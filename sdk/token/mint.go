@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Mint is a mint of SPL Token or Token-2022. Its fields never change.
+// Mint is an SPL Token or Token-2022 mint. The fields never change.
 type Mint struct {
 	// Address is the mint's address.
 	Address solana.PublicKey
@@ -20,12 +20,12 @@ type Mint struct {
 	// Decimals is the number of decimal places: a token is ten to the power of Decimals base units.
 	Decimals uint8
 
-	// unsupported is the reason for which escrow cannot be held in the mint; empty if it can.
+	// unsupported is the reason why escrow cannot be held in the mint, if any.
 	unsupported string
 }
 
-// UnsupportedMint is the error of a mint in which escrow cannot be held. CreateNegotiation returns it before
-// it sends anything. errors.Is finds [protocol.ErrUnsupportedMint], and errors.As a [*protocol.ProgramError],
+// UnsupportedMint reports a mint that cannot hold escrow. CreateNegotiation returns it before sending
+// anything. errors.Is finds [protocol.ErrUnsupportedMint], while errors.As finds a [*protocol.ProgramError],
 // as for the program's own refusal.
 type UnsupportedMint struct {
 	// Mint is the mint's address.
@@ -41,9 +41,8 @@ func (e *UnsupportedMint) Error() string {
 // Unwrap returns the program's refusal.
 func (e *UnsupportedMint) Unwrap() error { return protocol.Refusal(protocol.ErrUnsupportedMint) }
 
-// Check returns nil for a mint in which escrow can be held, otherwise an [*UnsupportedMint]: the mint is not
-// initialised, or it has an extension that could take or withhold paid tokens, or that this version does not
-// know.
+// Check returns nil if the mint can hold escrow, otherwise an [*UnsupportedMint]: the mint is not
+// initialized, or contains an extension that is unknown or could take or withhold paid tokens.
 func (m *Mint) Check() error {
 	if m.unsupported == "" {
 		return nil
@@ -51,7 +50,7 @@ func (m *Mint) Check() error {
 	return &UnsupportedMint{Mint: m.Address, Reason: m.unsupported}
 }
 
-// AssociatedAddress returns the address of a wallet's associated token account for the mint.
+// AssociatedAddress derives a wallet's associated token account address for the mint.
 func (m *Mint) AssociatedAddress(wallet solana.PublicKey) (solana.PublicKey, error) {
 	return AssociatedAddress(wallet, m.Address, m.TokenProgram)
 }
@@ -59,16 +58,16 @@ func (m *Mint) AssociatedAddress(wallet solana.PublicKey) (solana.PublicKey, err
 // IsSupported reports whether escrow can be held in the mint.
 func (m *Mint) IsSupported() bool { return m.unsupported == "" }
 
-// The layout of the mints of both programs.
+// Mint layout, the same for both programs.
 const (
 	mintSize              = 82
 	mintOffsetDecimals    = 44
 	mintOffsetInitialised = 45
 )
 
-// DecodeMint decodes a mint of SPL Token or Token-2022. It returns [protocol.ErrWrongOwner] together with
+// DecodeMint decodes an SPL Token or Token-2022 mint. It returns [protocol.ErrWrongOwner] together with
 // [protocol.ErrAccountOwnedByWrongProgram] for an account of neither token program, or a
-// [*protocol.DecodeError] together with [protocol.ErrUnsupportedMint] for an account that is not a mint.
+// [*protocol.DecodeError] together with [protocol.ErrUnsupportedMint] for non-mint accounts.
 func DecodeMint(address solana.PublicKey, account *rpc.Account) (*Mint, error) {
 	if !IsProgram(account.Owner) {
 		return nil, fmt.Errorf("%w: %s: %w", protocol.ErrWrongOwner, account.Owner,
@@ -87,7 +86,7 @@ func DecodeMint(address solana.PublicKey, account *rpc.Account) (*Mint, error) {
 	}, nil
 }
 
-// unsupportedBecause returns the reason for which escrow cannot be held in a mint; empty if it can.
+// unsupportedBecause returns the reason why escrow cannot be held in the mint, or "".
 func unsupportedBecause(data []byte) string {
 	if data[mintOffsetInitialised] != 1 {
 		return "not initialised"

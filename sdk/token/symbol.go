@@ -21,15 +21,15 @@ var (
 	EURC       = solana.MustPublicKeyFromBase58("HzwqbKZw8HxMN6bF2yFZNrht3c2iXXzpKcFu7uBEDKtr")
 )
 
-// wellKnown is a mint whose symbol and decimals are built in.
+// wellKnown is a mint with built-in symbol and decimals.
 type wellKnown struct {
 	symbol   string
 	decimals uint8
 }
 
-// wellKnownMints are the mints whose decimals rest on no node. The table has no genesis hashes: a mint's
-// address belongs to its creator's key, so no other mint has it on another cluster, and a node that lies about
-// decimals can lie about its genesis hash as well.
+// wellKnownMints lists the mints whose decimals rest on no node. The table contains no genesis hashes: a
+// mint's address belongs to the creator's key, so no other mint uses it on another cluster, and a node that
+// lies about decimals can lie about the genesis hash as well.
 var wellKnownMints = map[solana.PublicKey]wellKnown{
 	solana.WrappedSol: {amount.SOLSymbol, amount.SOLDecimals},
 	WrappedSOL2022:    {amount.SOLSymbol, amount.SOLDecimals},
@@ -43,16 +43,17 @@ var wellKnownMints = map[solana.PublicKey]wellKnown{
 // reservedSymbols belong to well-known mints. Metadata of another mint cannot claim them.
 var reservedSymbols = []string{amount.SOLSymbol, "WSOL", "USDC", "USDT", "PYUSD", "EURC"}
 
-// plausibleSymbol is the form of a symbol that is shown. It cannot be read as a number or an address, and has
-// no letters that look like ASCII ones.
+// plausibleSymbol matches displayable symbols. They cannot be read as numbers or addresses, and contain no
+// letters that look like ASCII letters.
 var plausibleSymbol = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,9}$`)
 
-// Symbol returns a mint's symbol for people: that of a well-known mint, otherwise the one in the extension of
-// Token-2022 or in the account of Token Metadata at [MetadataAddress]. Either account can be nil.
+// Symbol returns a mint's symbol for people: the built-in symbol of well-known mints, otherwise the symbol
+// from the Token-2022 extension or the Token Metadata account at [MetadataAddress]. Either account can be
+// nil.
 //
 // Anyone can create a mint with any metadata. Symbol returns an empty string for symbols of well-known mints
-// (in metadata of another mint), and for those that are not one to ten ASCII letters and digits. A symbol
-// still does not identify a mint: compare addresses before a payment.
+// (in metadata of another mint), and for symbols other than 1 to 10 ASCII letters and digits. A symbol still
+// does not identify a mint: compare addresses before a payment.
 func Symbol(mint solana.PublicKey, account, metadata *rpc.Account) string {
 	if known := WellKnownSymbol(mint); known != "" {
 		return known
@@ -71,24 +72,24 @@ func Symbol(mint solana.PublicKey, account, metadata *rpc.Account) string {
 	return symbol
 }
 
-// WellKnownSymbol returns the symbol of a mint whose decimals are built in: wrapped SOL, USDC, USDT, PYUSD and
-// EURC. It returns an empty string for any other mint.
+// WellKnownSymbol returns the symbol if the mint's decimals are built in: wrapped SOL, USDC, USDT, PYUSD and
+// EURC. Otherwise it returns an empty string.
 func WellKnownSymbol(mint solana.PublicKey) string { return wellKnownMints[mint].symbol }
 
-// WellKnownDecimals returns the number of decimals of a mint with a WellKnownSymbol; false for any other mint.
+// WellKnownDecimals returns the number of decimals if the mint has a WellKnownSymbol.
 func WellKnownDecimals(mint solana.PublicKey) (decimals uint8, known bool) {
 	found, known := wellKnownMints[mint]
 	return found.decimals, known
 }
 
-// MetadataAddress returns the address at which the Token Metadata program keeps a mint's name and symbol.
+// MetadataAddress derives the Token Metadata account address holding a mint's name and symbol.
 func MetadataAddress(mint solana.PublicKey) (solana.PublicKey, error) {
 	address, _, err := solana.FindTokenMetadataAddress(mint)
 	return address, err
 }
 
-// The layouts of both kinds of metadata: fixed fields, then name and symbol as Borsh strings. Token Metadata
-// fills its strings up with zeros.
+// Layouts of Token Metadata and Token-2022 metadata: fixed fields, then name and symbol as Borsh strings.
+// Token Metadata pads strings with zeros.
 const (
 	extensionTokenMetadata = 19
 	// offsetExtensionMint follows the update authority.
@@ -116,8 +117,8 @@ func metadataSymbol(mint solana.PublicKey, data []byte) string {
 	return symbolAfter(mint, data, offsetMetadataMint)
 }
 
-// symbolAfter reads the mint, the name and the symbol from an offset. It returns an empty string for metadata
-// of another mint or of another form.
+// symbolAfter reads the mint, the name and the symbol from an offset. It returns an empty string for another
+// mint's or malformed metadata.
 func symbolAfter(mint solana.PublicKey, data []byte, offset int) string {
 	end := offset + solana.PublicKeyLength
 	if len(data) < end || solana.PublicKeyFromBytes(data[offset:end]) != mint {

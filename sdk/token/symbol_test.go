@@ -20,14 +20,14 @@ func borsh(texts ...string) (data []byte) {
 	return data
 }
 
-// metadata is an account of Token Metadata, whose strings have a fixed length.
+// metadata returns a Token Metadata account. The strings have a fixed length.
 func metadata(mint solana.PublicKey, symbol string) []byte {
 	data := append([]byte{metadataType}, make([]byte, solana.PublicKeyLength)...)
 	data = append(data, mint[:]...)
 	return append(data, borsh("A name\x00\x00\x00", symbol+"\x00\x00\x00", "https://example.com")...)
 }
 
-// extended is a mint of Token-2022 with a metadata pointer and metadata.
+// extended returns a Token-2022 mint containing a metadata pointer and metadata.
 func extended(mint solana.PublicKey, symbol string) []byte {
 	data := make([]byte, offsetExtensions)
 	data[offsetAccountType] = accountTypeMint

@@ -9,11 +9,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// WrappedSOL2022 is the mint of wrapped SOL of Token-2022. The one of SPL Token, which is far more common, is
+// WrappedSOL2022 is the Token-2022 mint for wrapped SOL. The far more common SPL Token mint is
 // solana.WrappedSol.
 var WrappedSOL2022 = solana.MustPublicKeyFromBase58("9pan9bMn5HatX4EJdBwg9VgCa7Uz5HL8N1m5D3NdXejP")
 
-// WrappedSOLProgram returns the token program of a mint of wrapped SOL; false for any other mint.
+// WrappedSOLProgram returns a wrapped SOL mint's token program. The second result is false for other mints.
 func WrappedSOLProgram(mint solana.PublicKey) (tokenProgram solana.PublicKey, ok bool) {
 	switch mint {
 	case solana.WrappedSol:
@@ -24,20 +24,20 @@ func WrappedSOLProgram(mint solana.PublicKey) (tokenProgram solana.PublicKey, ok
 	return solana.PublicKey{}, false
 }
 
-// ErrNotWrappedSOL: the mint is not wrapped SOL, or the token account is not the associated one.
+// ErrNotWrappedSOL: the mint is not wrapped SOL, or the account is not the associated token account.
 var ErrNotWrappedSOL = transaction.WithOutcome(errors.New(
 	"haggle: SOL is wrapped only in its owner's associated token account for a mint of wrapped SOL"),
 	transaction.NotSent)
 
-// The token programs' instructions that are used here.
+// Token instructions used here.
 const (
 	tokenCloseAccount = 9
 	tokenSyncNative   = 17
 )
 
-// WrapSOL returns the instructions that turn an owner's lamports into tokens of a mint of wrapped SOL in its
-// associated token account, which they create if it is missing. The owner pays and signs; the rent of a
-// missing account comes on top of the lamports. It fails with [ErrNotWrappedSOL].
+// WrapSOL returns the instructions that turn an owner's lamports into wrapped SOL in the owner's associated
+// token account, creating it if it is missing. The owner pays and signs; when creating the account, the rent
+// comes on top of the lamports. It fails with [ErrNotWrappedSOL].
 func WrapSOL(owner, mint solana.PublicKey, lamports uint64) ([]solana.Instruction, error) {
 	account, program, err := WrappedSOLAccount(owner, mint)
 	if err != nil {
@@ -62,8 +62,8 @@ func WrapSOL(owner, mint solana.PublicKey, lamports uint64) ([]solana.Instructio
 // systemTransfer is the system program's instruction, as four bytes.
 const systemTransfer = 2
 
-// UnwrapSOL returns the instruction that closes an owner's associated token account for a mint of wrapped
-// SOL: its whole balance and its rent become the owner's lamports. The owner signs. It fails with
+// UnwrapSOL returns the instruction that closes an owner's associated token account for a wrapped SOL mint:
+// the whole balance and the rent become the owner's lamports. The owner signs. It fails with
 // [ErrNotWrappedSOL].
 func UnwrapSOL(owner, mint solana.PublicKey) (solana.Instruction, error) {
 	account, program, err := WrappedSOLAccount(owner, mint)
@@ -75,8 +75,8 @@ func UnwrapSOL(owner, mint solana.PublicKey) (solana.Instruction, error) {
 	}, []byte{tokenCloseAccount}), nil
 }
 
-// WrappedSOLAccount returns an owner's associated token account for a mint of wrapped SOL, and its token
-// program. It returns [ErrNotWrappedSOL] for any other mint.
+// WrappedSOLAccount returns an owner's associated token account for a wrapped SOL mint, and the mint's token
+// program. For other mints it returns [ErrNotWrappedSOL].
 func WrappedSOLAccount(owner, mint solana.PublicKey) (account, program solana.PublicKey, err error) {
 	program, ok := WrappedSOLProgram(mint)
 	if !ok {
