@@ -8,15 +8,16 @@ import (
 	"net/netip"
 )
 
-// BearerTransport is an [http.RoundTripper] that sends an API key with each request to one origin. It returns
-// an error for requests to any other origin, also after a redirect, so the key reaches only the gateway.
+// BearerTransport is an [http.RoundTripper] that sends an API key with each request to the configured origin.
+// It returns an error for requests to any other origin, even if redirected, so the key reaches only the
+// gateway.
 type BearerTransport struct {
 	// Origin is the scheme, host and port of the gateway, such as "https://gateway.example". The scheme is
 	// https, or http for a loopback address.
 	Origin string
 	// APIKey is the key. A BearerTransport never prints it.
 	APIKey string
-	// Base sends the requests. If nil, [http.DefaultTransport] is used.
+	// Base sends all requests. If nil, [http.DefaultTransport] is used.
 	Base http.RoundTripper
 }
 

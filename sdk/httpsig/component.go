@@ -11,11 +11,11 @@ import (
 	"github.com/dunglas/httpsfv"
 )
 
-// Component is a part of a request that a signature covers.
+// Component is a request part covered by signatures.
 type Component struct {
-	// Name is a derived component such as "@method", or the name of a field in lowercase letters.
+	// Name is a derived component such as "@method", or a field name in lowercase letters.
 	Name string
-	// Member is the key of the member of a dictionary field. If empty, the component is the whole field.
+	// Member is a dictionary field's member key. If empty, the component is the whole field.
 	Member string
 }
 
@@ -54,8 +54,8 @@ func parseComponent(item httpsfv.Item) (c Component, err error) {
 	return c, nil
 }
 
-// value returns the value of a component in the signature base. It returns an error if the request does not
-// have the component.
+// value returns a component's value in the signature base. It returns an error if the request lacks the
+// component.
 func (c Component) value(r *http.Request, scheme string) (string, error) {
 	if !strings.HasPrefix(c.Name, "@") {
 		return c.fieldValue(r)
@@ -91,7 +91,7 @@ func (c Component) value(r *http.Request, scheme string) (string, error) {
 		c.Name)
 }
 
-// targetOf returns the target as the client has sent it: a server's handlers can have changed r.URL.
+// targetOf returns the target as sent by the client: server handlers may have changed r.URL.
 func targetOf(r *http.Request) (*url.URL, error) {
 	if r.RequestURI == "" {
 		return r.URL, nil
@@ -106,8 +106,8 @@ func pathOf(target *url.URL) string {
 	return "/"
 }
 
-// Authority returns the normalised host and port of a request: in lowercase letters, without the default port
-// of the scheme ("http" or "https").
+// Authority returns the request's normalized host and port: in lowercase letters, without the scheme's
+// default port ("http" or "https").
 func Authority(r *http.Request, scheme string) string {
 	host := r.Host
 	if host == "" && r.URL != nil {

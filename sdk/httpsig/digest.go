@@ -23,8 +23,8 @@ func ContentDigest(body []byte) string {
 	return text
 }
 
-// VerifyContentDigest returns an error if the field Content-Digest does not have the digest of body by
-// SHA-256 or SHA-512, or if one of the two differs. It ignores other algorithms.
+// VerifyContentDigest returns an error if the field Content-Digest contains neither the SHA-256 nor the
+// SHA-512 digest of body, or if either differs. It ignores other algorithms.
 func VerifyContentDigest(header http.Header, body []byte) error {
 	digests, err := httpsfv.UnmarshalDictionary(header.Values("Content-Digest"))
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/httpsig"
 )
 
-// A client signs its requests, and a server that knows its public key verifies them.
+// A client signs requests, and a server that knows the client's public key verifies them.
 func ExampleTransport() {
 	public, private, err := ed25519.GenerateKey(nil)
 	if err != nil {

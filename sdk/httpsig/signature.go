@@ -12,24 +12,24 @@ import (
 	"github.com/dunglas/httpsfv"
 )
 
-// The limits of a request bound the work before the verification of a signature.
+// Request limits bound the work before signature verification.
 const (
 	maxSignatures = 8
 	maxComponents = 32
 )
 
-// ErrSignature is the error for a signature that does not match the request and the key.
+// ErrSignature is the error for signatures that do not match the request and the key.
 var ErrSignature = errors.New("signature: does not match the request and the key; " +
 	"sign the request as it is sent, with the registered key")
 
-// ErrNotSigned is the error for a request with neither a Signature nor a Signature-Input field.
+// ErrNotSigned is the error for a request that lacks both fields, Signature and Signature-Input.
 var ErrNotSigned = errors.New("request: not signed; send the fields Signature-Input and Signature")
 
-// Params are the covered components and the parameters of a signature. Zero values are left out.
+// Params lists covered components and signature parameters. Zero values are left out.
 type Params struct {
-	// Components are the covered components in their order.
+	// Components lists the covered components in order.
 	Components []Component
-	// Created and Expires have a resolution of one second.
+	// Created and Expires use whole seconds.
 	Created, Expires time.Time
 	// Nonce is a value that the signer uses only once.
 	Nonce string
@@ -69,7 +69,7 @@ func (p Params) innerList() httpsfv.InnerList {
 }
 
 // Sign adds the fields Signature-Input and Signature to a request. The target of r must be an absolute URL.
-// It returns an error if the request has one of the fields already, or lacks a covered component.
+// It returns an error if the request already contains either field, or lacks a covered component.
 func (p Params) Sign(r *http.Request, label string, key ed25519.PrivateKey) error {
 	if len(key) != ed25519.PrivateKeySize {
 		return fmt.Errorf("key: has %d bytes, not %d; use ed25519.GenerateKey", len(key),
@@ -127,20 +127,21 @@ func signatureBase(
 	return []byte(base.String()), nil
 }
 
-// Signature is a signature of a request. [Parse] returns it.
+// Signature is a request signature, returned by [Parse].
 type Signature struct {
 	// Label is the name of the signature in the fields Signature-Input and Signature.
 	Label string
 	Params
 
-	// input has the parameters as they are in the request, with unknown ones and in their order.
+	// input holds the parameters exactly as in the request, including unknown parameters and in the same
+	// order.
 	input       httpsfv.InnerList
 	value       []byte
 	unsupported error
 }
 
-// Parse returns the signatures of a request in the order of Signature-Input, without verifying them. It
-// returns [ErrNotSigned] if the request has none.
+// Parse returns the request's signatures in Signature-Input order, without verifying them. For unsigned
+// requests it returns [ErrNotSigned].
 func Parse(header http.Header) ([]Signature, error) {
 	if len(header.Values("Signature")) == 0 && len(header.Values("Signature-Input")) == 0 {
 		return nil, ErrNotSigned
@@ -226,7 +227,7 @@ func (s *Signature) parseParameters() error {
 
 // Verify returns nil if the signature matches the request and the key, and [ErrSignature] if it does not. It
 // returns another error if the request lacks a covered component. scheme is "http" or "https": the scheme
-// that the client used, which a server behind a proxy does not find in the request.
+// used by the client. Behind a proxy, servers do not find it in the request.
 func (s Signature) Verify(r *http.Request, scheme string, key ed25519.PublicKey) error {
 	switch {
 	case s.unsupported != nil:

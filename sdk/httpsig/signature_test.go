@@ -58,7 +58,7 @@ func TestVerifyFindsEachChange(t *testing.T) {
 	assert.NoError(t, verify(r, "https"))
 }
 
-// TestAHandlerThatChangesTheURL shows that a router which strips a prefix does not break signatures.
+// TestAHandlerThatChangesTheURL checks that routers stripping a prefix do not break signatures.
 func TestAHandlerThatChangesTheURL(t *testing.T) {
 	r := signedWith(t, everything)
 	r.URL.Path, r.URL.RawPath = "/b", ""
@@ -147,7 +147,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		for _, s := range signatures {
-			// A fuzzer cannot sign: only a signature over the exact request can verify.
+			// Fuzzers cannot sign: only signatures over the exact request can verify.
 			if input != b26Input {
 				assert.Error(t, s.Verify(r, "https", ed25519.PublicKey(key)))
 			}

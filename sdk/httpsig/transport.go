@@ -17,7 +17,7 @@ import (
 
 // The tags of the signatures that the gateway accepts.
 const (
-	// TagHaggle is the tag of a client that the gateway knows by its Ed25519 key.
+	// TagHaggle is the tag for clients known to the gateway by Ed25519 key.
 	TagHaggle = "haggle"
 	// TagWebBotAuth is the tag of Web Bot Auth.
 	TagWebBotAuth = "web-bot-auth"
@@ -31,16 +31,16 @@ const (
 // Transport is an [http.RoundTripper] that signs each request. It covers the method, the authority, the path,
 // the query, the body and the fields Idempotency-Key and Mcp-Session-Id. It reads the body into memory.
 //
-// A signature is valid for one request: the gateway refuses its second use with the status 401 and the
-// problem "signature-replayed". Repeat a request through the Transport, not below it. [http.Transport]
-// itself repeats a GET if a reused connection breaks.
+// Each signature is valid once: the gateway refuses a second use with status 401 and the problem
+// "signature-replayed". Repeat requests through the Transport, not in Base. [http.Transport] itself repeats a
+// GET if a reused connection breaks.
 type Transport struct {
-	// Key signs the requests.
+	// Key signs all requests.
 	Key ed25519.PrivateKey
-	// Agent is the origin, such as "https://agent.example", at which the signer publishes its keys. If set,
-	// the Transport signs by Web Bot Auth. If empty, it signs with [TagHaggle].
+	// Agent is the origin, such as "https://agent.example", where the signer publishes keys. If set, the
+	// Transport signs by Web Bot Auth. If empty, it signs with [TagHaggle].
 	Agent string
-	// Lifetime is the time until a signature expires, at least 1 s. If zero, 1 minute is used. The gateway
+	// Lifetime is the time until signatures expire, at least 1 s. If zero, 1 minute is used. The gateway
 	// accepts at most 5 minutes.
 	Lifetime time.Duration
 	// Base sends the signed requests. If nil, [http.DefaultTransport] is used.
@@ -67,7 +67,8 @@ func base(transport http.RoundTripper) http.RoundTripper {
 }
 
 func (t *Transport) sign(r *http.Request) (*http.Request, error) {
-	// The server has chosen the target and knows the body, so a signature could permit an acceptance elsewhere.
+	// The server has chosen the target and knows the body, so it could use the signed request to accept
+	// elsewhere.
 	if r.Response != nil {
 		return nil, errors.New("transport: the server redirects the request; use the final URL")
 	}
@@ -82,7 +83,7 @@ func (t *Transport) sign(r *http.Request) (*http.Request, error) {
 	if lifetime < time.Second {
 		return nil, errors.New("transport: lifetime is under 1 s; use a longer one")
 	}
-	// Its 256 bits make each signature different from all others.
+	// The nonce's 256 bits make each signature different from all others.
 	nonce := make([]byte, 32)
 	_, _ = rand.Read(nonce) // It never returns an error.
 	params := Params{
@@ -119,8 +120,8 @@ func coverBody(r *http.Request, params *Params) error {
 	if err != nil {
 		return fmt.Errorf("body: %w", err)
 	}
-	// With GetBody, http.Transport sends a request with an Idempotency-Key again after a broken connection,
-	// with the same signature, which the gateway refuses.
+	// With GetBody, http.Transport sends a request with an Idempotency-Key again when a connection breaks,
+	// with the same signature. The gateway refuses it.
 	r.Body, r.GetBody = io.NopCloser(bytes.NewReader(body)), nil
 	r.ContentLength = int64(len(body))
 	r.Header.Set("Content-Digest", ContentDigest(body))

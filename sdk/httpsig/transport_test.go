@@ -18,7 +18,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/httpsig"
 )
 
-// received returns the request that a server receives, with its body, for a request through a transport.
+// received sends a request through a transport, and returns the request and body received by the server.
 func received(
 	t *testing.T, r *http.Request, client func(origin string) http.RoundTripper,
 ) (got *http.Request, body string) {
@@ -122,7 +122,7 @@ func TestBearerTransportSendsTheKeyOnlyToItsOrigin(t *testing.T) {
 	assert.ErrorContains(t, err, "use https")
 }
 
-// A server that redirects a request would otherwise get a signature for a request that it has chosen.
+// A redirecting server would otherwise obtain a signed request to a target that it chose.
 func TestARedirectIsNotSigned(t *testing.T) {
 	reached := false
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))

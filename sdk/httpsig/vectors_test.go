@@ -84,8 +84,8 @@ func TestSignRepeatsTheBytesOfRFC9421AppendixB26(t *testing.T) {
 	assert.Equal(t, b26Signature, r.Header.Get("Signature"))
 }
 
-// TestVectorsOfWebBotAuth has the vectors with Ed25519 of draft-ietf-webbotauth-httpsig-protocol-00, appendix
-// E.2, and of cloudflare/web-bot-auth (web_bot_auth_architecture_v2.json), which has the first one too.
+// TestVectorsOfWebBotAuth checks the Ed25519 vectors from draft-ietf-webbotauth-httpsig-protocol-00, appendix
+// E.2, and cloudflare/web-bot-auth (web_bot_auth_architecture_v2.json), which shares the first vector.
 func TestVectorsOfWebBotAuth(t *testing.T) {
 	for _, v := range []struct{ name, label, components, agent, expires, nonce, signature string }{
 		{

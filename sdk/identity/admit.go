@@ -11,10 +11,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/agent"
 )
 
-// Admit returns the gate as an agent.Config.Admit of the agent with this address: it checks the other party.
-// For a counterparty that the gate refuses, it returns an error that is agent.ErrRefused and a *Refusal. If
-// the source has failed, the error is neither, so that the agent checks again later; until then it leaves the
-// negotiation alone.
+// Admit returns the gate as an agent.Config.Admit for the agent with the given address: it checks the
+// counterparty. If the gate refuses the counterparty, the returned error is agent.ErrRefused and a *Refusal.
+// If the source has failed, the error is neither, so that the agent checks again later; meanwhile it leaves
+// the negotiation alone.
 func (g *Gate) Admit(self solana.PublicKey) func(ctx context.Context, seen *haggle.Snapshot) error {
 	return func(ctx context.Context, seen *haggle.Snapshot) error {
 		other := seen.Seller

@@ -16,13 +16,13 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// Allowlist is a Source that reads a text file. Each line has an agent's address, followed by its score
-// unless that is MaxScore. Empty lines and text after a # are ignored. Agents in the file are registered and
-// verified; all others are unknown.
+// Allowlist is a Source reading from a file. Each line contains an agent's address, followed by the score
+// unless it is MaxScore. Empty lines and comments starting with # are ignored. Agents in the file are
+// registered and verified; all others are unknown.
 //
-// Each request checks whether the file has changed, and reads it again if so. A missing or damaged file is an
-// error, so a Gate admits no one until it is repaired. To change the file, write another file and rename it,
-// as editors do: a file that is read halfway is damaged, or a shorter list.
+// Each request checks whether the file has changed, and if so, reads it again. A missing or damaged file is
+// an error, so Gates admit no one before the file is repaired. To change the file, write another file and
+// rename it, as editors do: a file that is read halfway is damaged, or a shorter list.
 type Allowlist struct {
 	path string
 
@@ -32,7 +32,7 @@ type Allowlist struct {
 	scores  map[solana.PublicKey]float64
 }
 
-// AllowlistError identifies an invalid line of a file.
+// AllowlistError identifies an invalid line.
 type AllowlistError struct {
 	// Path is the path of the file, and Line the line's number, from 1.
 	Path string
@@ -46,10 +46,10 @@ func (e *AllowlistError) Error() string {
 }
 
 const (
-	// allowlistLimit is the largest length of a file in bytes.
+	// allowlistLimit is the maximum file size in bytes.
 	allowlistLimit = 16 << 20
-	// clockTick is the resolution of file systems' timestamps: a file that changed so shortly before it was
-	// read may have changed again with the same timestamp.
+	// clockTick is the resolution of file systems' timestamps: if a file changed this recently when read, it
+	// may have changed again with the same timestamp.
 	clockTick = 2 * time.Second
 )
 
@@ -72,7 +72,7 @@ func (a *Allowlist) Trust(_ context.Context, agent solana.PublicKey) (Trust, err
 	return Trust{Score: score, Registered: ok, Verified: ok}, nil
 }
 
-// refresh reads the file if it may have changed. After a failure it reads it again the next time.
+// refresh reads the file if it may have changed. If reading fails, it tries again the next time.
 func (a *Allowlist) refresh() error {
 	file, err := os.Open(filepath.Clean(a.path))
 	if err != nil {

@@ -18,29 +18,29 @@ import (
 )
 
 // Declaration is an agent's signed statement of how it negotiates, for research that compares strategies,
-// models and prompts. It holds for the agent's negotiations that are created from DeclaredAt on, until its
+// models and prompts. It applies to the agent's negotiations created from DeclaredAt on, until the agent's
 // next declaration.
 //
-// The signature proves that the agent made the statement, not that it is true, and DeclaredAt is the agent's
-// own: who publishes declarations must record when it got them.
+// The signature proves that the agent made the statement, not that it is true, and the agent sets DeclaredAt:
+// publishers of declarations must record the time of receipt.
 type Declaration struct {
 	Agent solana.PublicKey `json:"agent"`
-	// Strategy and Model are names, such as "genius-boulware"; empty if there is none. They have up to 64
-	// letters, digits and the characters " ._:/+-".
+	// Strategy and Model are optional names, such as "genius-boulware". They contain up to 64 letters, digits
+	// and the characters " ._:/+-".
 	Strategy string `json:"strategy"`
 	Model    string `json:"model"`
-	// PromptHash is the SHA-256 of the model's instructions, in hex; empty without a model: see [PromptHash].
+	// PromptHash is the SHA-256 of the model's instructions, in hex, if there is a model: see [PromptHash].
 	PromptHash string `json:"prompt_hash"`
 	// DeclaredAt is a time in Unix seconds.
 	DeclaredAt int64 `json:"declared_at"`
-	// Signature is the agent's.
+	// Signature is made by the agent.
 	Signature solana.Signature `json:"signature"`
 }
 
-// ErrDeclaration reports an invalid declaration, or one that its agent has not signed.
+// ErrDeclaration reports an invalid declaration, or a declaration not signed by the agent.
 var ErrDeclaration = errors.New("identity: invalid declaration")
 
-// PromptHash returns the SHA-256 of a prompt in hex.
+// PromptHash returns the prompt's SHA-256 in hex.
 func PromptHash(prompt []byte) string {
 	hash := sha256.Sum256(prompt)
 	return hex.EncodeToString(hash[:])
@@ -51,8 +51,8 @@ var (
 	declaredHash = regexp.MustCompile(`^([0-9a-f]{64})?$`)
 )
 
-// Message returns the bytes that the agent signs: Solana's off-chain message, version 0, in ASCII, whose
-// first byte no transaction has, with the JSON of the fields but the signature.
+// Message returns the bytes that the agent signs: a Solana off-chain message, version 0, in ASCII, containing
+// the JSON of all fields but the signature. No transaction starts with the same first byte.
 func (d *Declaration) Message() ([]byte, error) {
 	switch {
 	case d.Agent.IsZero():
@@ -73,14 +73,14 @@ func (d *Declaration) Message() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The version and the format (ASCII) are 0.
+	// Version and format (ASCII) are 0.
 	message := append([]byte("\xffsolana offchain"), 0, 0)
 	message = binary.LittleEndian.AppendUint16(message, uint16(len(text)))
 	return append(message, text...), nil
 }
 
-// Declare signs a declaration. It sets Agent and Signature. The signer must sign messages that are no
-// transactions, which a policy of sdk/policy does not.
+// Declare signs a declaration. It sets Agent and Signature. The signer must sign messages that are not
+// transactions; a policy from sdk/policy refuses to.
 func Declare(ctx context.Context, signer haggle.Signer, d Declaration) (Declaration, error) {
 	d.Agent = signer.PublicKey()
 	message, err := d.Message()
@@ -105,8 +105,8 @@ func (d *Declaration) Verify() error {
 	return nil
 }
 
-// ReadDeclarations reads declarations as JSON, one after the other, and verifies each. It returns
-// [ErrDeclaration] for an invalid one.
+// ReadDeclarations reads consecutive JSON declarations and verifies each. It returns [ErrDeclaration] if any
+// is invalid.
 func ReadDeclarations(r io.Reader) (declarations []Declaration, err error) {
 	decoder := json.NewDecoder(r)
 	decoder.DisallowUnknownFields()
@@ -125,9 +125,8 @@ func ReadDeclarations(r io.Reader) (declarations []Declaration, err error) {
 	}
 }
 
-// DeclarationAt returns the declaration of an agent that holds at a time, in Unix seconds: the latest one up
-// to it. Of two with the same time it is the one with the greater signature. It returns false if there is
-// none.
+// DeclarationAt returns the agent's declaration in force at a time, in Unix seconds: the latest declared up
+// to that time. If times are equal, the greater signature wins. The second result is false if there is none.
 func DeclarationAt(
 	declarations []Declaration, agent solana.PublicKey, time int64,
 ) (found Declaration, ok bool) {

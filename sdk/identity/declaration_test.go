@@ -55,7 +55,7 @@ func TestDeclarations(t *testing.T) {
 		`","strategy":"genius-boulware","model":"","prompt_hash":"","declared_at":100}`, string(message[20:]))
 }
 
-// TestChangedDeclarationsAreRefused changes each field of a signed declaration.
+// TestChangedDeclarationsAreRefused changes each field in a signed declaration.
 func TestChangedDeclarationsAreRefused(t *testing.T) {
 	key, err := solana.NewRandomPrivateKey()
 	require.NoError(t, err)

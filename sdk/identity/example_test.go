@@ -17,7 +17,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// A buyer deals with the agents on its own list, and with those to which a registry gives 60 of 100 points.
+// A buyer deals with agents on an allowlist, or rated 60 of 100 points by a registry.
 func ExampleGate() {
 	var (
 		ctx    context.Context
@@ -38,7 +38,7 @@ func ExampleGate() {
 	}
 }
 
-// An allowlist has an address and its score in each line.
+// An allowlist contains an address and the score per line.
 func ExampleOpenAllowlist() {
 	folder, err := os.MkdirTemp("", "allowlist")
 	if err != nil {
@@ -63,7 +63,7 @@ func ExampleOpenAllowlist() {
 	// true
 }
 
-// A seller accepts invitations of agents to which a registry gives 60 of 100 points.
+// A seller accepts invitations from agents rated 60 of 100 points by a registry.
 func ExampleGate_Admit() {
 	var (
 		ctx    context.Context

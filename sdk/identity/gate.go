@@ -20,13 +20,13 @@ type Trust struct {
 	Registered, Verified bool
 }
 
-// valid reports whether the score is in range. The comparison is false for NaN.
+// valid reports whether the score is in range. NaN compares false.
 func (t Trust) valid() bool { return t.Score >= 0 && t.Score <= MaxScore }
 
 // Source returns the trust in agents.
 type Source interface {
-	// Trust returns the trust in the agent with this address. For an unknown agent it returns a zero Trust
-	// and no error.
+	// Trust returns the trust in the agent with this address. For unknown agents it returns a zero Trust and
+	// a nil error.
 	Trust(ctx context.Context, agent solana.PublicKey) (Trust, error)
 }
 
@@ -38,9 +38,8 @@ func (f SourceFunc) Trust(ctx context.Context, agent solana.PublicKey) (Trust, e
 	return f(ctx, agent)
 }
 
-// FirstOf returns a source that queries sources in order until one knows the agent. A failure ends the query:
-// an agent that an earlier source would refuse must not be admitted by a later one because the earlier one
-// failed.
+// FirstOf returns a Source that queries sources in order until one knows the agent. A failure ends the query:
+// when an earlier source fails, a later source must not admit an agent that the earlier source would refuse.
 func FirstOf(sources ...Source) Source {
 	return SourceFunc(func(ctx context.Context, agent solana.PublicKey) (Trust, error) {
 		for _, source := range sources {
@@ -60,7 +59,7 @@ type Gate struct {
 	// Threshold is the lowest admitted score, 0 to MaxScore. Agents that the source does not know are refused
 	// even at 0.
 	Threshold float64
-	// RequireVerified refuses agents that the source has not verified, whatever their score.
+	// RequireVerified refuses agents not verified by the source, whatever their score.
 	RequireVerified bool
 }
 
@@ -71,7 +70,7 @@ var ErrRefused = errors.New("haggle: counterparty refused")
 type Refusal struct {
 	// Agent is the refused agent.
 	Agent solana.PublicKey
-	// Trust is the source's answer; zero if it failed.
+	// Trust is the source's answer, if it succeeded.
 	Trust Trust
 	// Threshold is the lowest score that the gate admits.
 	Threshold float64
@@ -106,7 +105,7 @@ var (
 	errNoLimit  = errors.New("the threshold is not between 0 and 100")
 )
 
-// Check returns nil for an admitted agent, otherwise a *Refusal. A failure never admits an agent.
+// Check admits agents by returning nil, and otherwise returns a *Refusal. A failure never admits an agent.
 func (g *Gate) Check(ctx context.Context, agent solana.PublicKey) error {
 	refusal := &Refusal{Agent: agent, Threshold: g.Threshold}
 	switch {

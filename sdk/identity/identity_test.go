@@ -117,7 +117,7 @@ func TestFirstOf(t *testing.T) {
 	}
 }
 
-// registry is the server of a registry whose answers a test can change.
+// registry is a registry server with replaceable responses.
 type registry struct {
 	*httptest.Server
 	asked  atomic.Int64
@@ -192,7 +192,7 @@ func TestRegistry(t *testing.T) {
 	require.NotContains(t, fmt.Sprintf("%+v %#v", source, source), "sekrit")
 }
 
-// An answer is cached for a while. A failure is not, and does not prolong an answer.
+// Responses are cached for a while. Failures are not, and do not prolong a cached response.
 func TestRegistryCache(t *testing.T) {
 	server := newRegistry(t)
 	now := time.Unix(1_000_000, 0)
@@ -260,7 +260,7 @@ func TestAllowlist(t *testing.T) {
 	require.ErrorIs(t, check(stranger), identity.ErrRefused)
 }
 
-// A file that has not changed is not read again.
+// Unchanged files are not read again.
 func TestAllowlistIsReadOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "allowed")
 	require.NoError(t, os.WriteFile(path, []byte(friend.String()), 0o600))

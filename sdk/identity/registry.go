@@ -14,43 +14,43 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/internal/recent"
 )
 
-// RegistryConfig identifies the registry. Its interface is that of SAID:
+// RegistryConfig identifies the registry. The interface follows SAID:
 //
 //	GET <Endpoint>/api/verify/<address>
 //	    answers {"wallet": "<address>", "registered": true, "verified": true, "trustScore": {"score": 0 to 100}}
 //
-// and 404 for an agent that it does not know.
+// or 404 for unknown agents.
 type RegistryConfig struct {
-	// Endpoint is the registry's URL. Its scheme must be https, or http for the local machine.
+	// Endpoint is the registry's URL. The scheme must be https, or http for the local machine.
 	Endpoint string
-	// APIKey is sent as a bearer token; empty for none.
+	// APIKey, if not empty, is sent as a bearer token.
 	APIKey string
-	// Path replaces "api/verify/". The address is appended.
+	// Path replaces "api/verify/". The agent's address is appended.
 	Path string
 	// Timeout limits one request. If zero, 15 s is used.
 	Timeout time.Duration
-	// CacheFor is the time for which answers are cached. If zero, a minute is used; if negative, nothing is
-	// cached. Failures are never cached, and an expired answer never replaces a failed one.
+	// CacheFor is how long responses are cached. If zero, a minute is used; if negative, nothing is cached.
+	// Failures are never cached, and expired responses are never used instead of a failure.
 	CacheFor time.Duration
-	// HTTPClient sends the requests. If nil, the registry has its own. Redirects are never followed.
+	// HTTPClient sends all requests. If nil, the registry creates a client. Redirects are never followed.
 	HTTPClient *http.Client
-	// Now is the cache's clock. If nil, it is the machine's clock.
+	// Now is the cache's clock. If nil, the machine's clock is used.
 	Now func() time.Time
 }
 
 const (
 	defaultCacheFor = time.Minute
-	// mostCached is the largest number of cached answers.
+	// mostCached is the maximum number of cached responses.
 	mostCached = 10_000
 )
 
-// Registry is a Source over HTTPS. Its methods may be called from several goroutines.
+// Registry is a Source over HTTPS. It is safe for concurrent use.
 type Registry struct {
 	service  *jsonapi.Service
 	path     string
 	cacheFor time.Duration
 	now      func() time.Time
-	// cached has an answer for each of the agents that were added last.
+	// cached holds responses for the most recently added agents.
 	cached *recent.Map[solana.PublicKey, answer]
 }
 
@@ -59,7 +59,7 @@ type answer struct {
 	until time.Time
 }
 
-// NewRegistry returns a source that queries a registry. It sends no requests.
+// NewRegistry returns a Registry. It sends no request.
 func NewRegistry(config RegistryConfig) (*Registry, error) {
 	service, err := jsonapi.New(jsonapi.Config{
 		Endpoint: config.Endpoint, APIKey: config.APIKey, Timeout: config.Timeout, HTTPClient: config.HTTPClient,
@@ -79,7 +79,7 @@ func NewRegistry(config RegistryConfig) (*Registry, error) {
 // String returns the registry's host.
 func (r *Registry) String() string { return r.service.String() }
 
-// Trust returns the registry's answer about an agent, which may be cached.
+// Trust returns the registry's trust in an agent, which may be cached.
 func (r *Registry) Trust(ctx context.Context, agent solana.PublicKey) (Trust, error) {
 	if trust, ok := r.remembered(agent); ok {
 		return trust, nil
@@ -96,7 +96,7 @@ func (r *Registry) Trust(ctx context.Context, agent solana.PublicKey) (Trust, er
 
 func (r *Registry) remembered(agent solana.PublicKey) (Trust, bool) {
 	known, ok := r.cached.Get(agent)
-	// An answer from the future was cached before the clock was set back.
+	// A response from the future was cached before the clock was set back.
 	if now := r.now(); !ok || !now.Before(known.until) || now.Before(known.until.Add(-r.cacheFor)) {
 		return Trust{}, false
 	}

@@ -23,7 +23,7 @@ var (
 	ErrWeakPassphrase = errors.New("haggle: wallet: a passphrase has at least 8 characters")
 	// ErrNotEncrypted: the file is damaged, or not encrypted with age.
 	ErrNotEncrypted = errors.New("haggle: wallet: not an encrypted file")
-	// ErrReadableByOthers: the file's permissions give access to others than its owner.
+	// ErrReadableByOthers: the file's permissions give access to others than the owner.
 	ErrReadableByOthers = errors.New("haggle: wallet: others than its owner have access to the file")
 )
 
@@ -34,14 +34,14 @@ const (
 	// mostWork is rejected.
 	workFactor = 18
 	mostWork   = 20
-	// encryptedLimit is the largest length of an encrypted keypair in bytes.
+	// encryptedLimit is the maximum encrypted keypair length in bytes.
 	encryptedLimit = 16 << 10
-	// ownersOnly are the permissions of a file with a key.
+	// ownersOnly is the file mode for keys.
 	ownersOnly fs.FileMode = 0o600
 )
 
-// CreateEncrypted writes a keypair to a new file, encrypted with a passphrase and readable by its owner
-// alone. The format is that of age (filippo.io/age): "age --decrypt" returns a keypair file. It returns
+// CreateEncrypted writes a keypair to a new file, encrypted with a passphrase and readable by the owner
+// alone. The format is age (filippo.io/age): "age --decrypt" returns a keypair file. It returns
 // ErrWeakPassphrase, or an error that is fs.ErrExist if the file exists.
 func CreateEncrypted(path, passphrase string, keypair *Keypair) error {
 	return createEncrypted(path, passphrase, keypair, workFactor)
@@ -94,8 +94,8 @@ func encrypt(passphrase string, keypair *Keypair, workFactor int) ([]byte, error
 	return content.Bytes(), nil
 }
 
-// OpenEncrypted reads a file that was written by CreateEncrypted or by age with a passphrase. It takes about
-// a second. It returns ErrPassphrase, ErrNotEncrypted or ErrReadableByOthers.
+// OpenEncrypted reads a file written by CreateEncrypted or by age with a passphrase. It takes about a second.
+// It returns ErrPassphrase, ErrNotEncrypted or ErrReadableByOthers.
 func OpenEncrypted(path, passphrase string) (*Keypair, error) {
 	content, err := readOwners(path)
 	if err != nil {
@@ -132,17 +132,17 @@ func OpenEncrypted(path, passphrase string) (*Keypair, error) {
 // ErrEncrypted: the file is encrypted with a passphrase. OpenEncrypted reads it.
 var ErrEncrypted = errors.New("the file is encrypted")
 
-// isEncrypted reports whether a file's content is one of age's formats.
+// isEncrypted reports whether the file content is in an age format.
 func isEncrypted(content []byte) bool {
 	content = bytes.TrimSpace(content)
 	return bytes.HasPrefix(content, []byte(armor.Header)) || bytes.HasPrefix(content, []byte(ageHeader))
 }
 
-// ageHeader is the beginning of an encrypted file.
+// ageHeader begins encrypted files.
 const ageHeader = "age-encryption.org/"
 
-// withoutArmor returns the content of an encrypted file as bytes. It rejects any unencrypted content, because
-// age would quote its beginning, which in a keypair file is the key.
+// withoutArmor returns an encrypted file's content as bytes. It rejects any unencrypted content, because age
+// would quote the beginning, which in a keypair file is the key.
 func withoutArmor(content []byte) ([]byte, error) {
 	if bytes.HasPrefix(bytes.TrimSpace(content), []byte(armor.Header)) {
 		var err error
@@ -156,7 +156,7 @@ func withoutArmor(content []byte) ([]byte, error) {
 	return content, nil
 }
 
-// readOwners reads a file to which only its owner has access.
+// readOwners reads a file accessible only to the owner.
 func readOwners(path string) ([]byte, error) {
 	file, err := os.Open(filepath.Clean(path))
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 // ErrNotSet: the environment variable is not set, or empty.
 var ErrNotSet = errors.New("haggle: wallet: the environment variable is not set")
 
-// FromEnvironment reads the key from an environment variable: 64 bytes in base58, as wallets export them, or
-// as the JSON array of a keypair file. The variable stays set and visible to child processes until the caller
+// FromEnvironment reads the key from an environment variable: 64 bytes as base58, as exported by wallets, or
+// as a keypair file's JSON array. The variable stays set and visible to child processes until the caller
 // calls os.Unsetenv.
 func FromEnvironment(variable string) (*Keypair, error) {
 	text := os.Getenv(variable)

@@ -13,8 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// A keypair is written as the Solana tools write it: 64 bytes as a JSON array. Printing it shows its address
-// only.
+// A keypair is written like Solana tools do: 64 bytes as a JSON array. Printing it shows the address only.
 func ExampleParseKeypair() {
 	keypair, err := wallet.ParseKeypair([]byte(`[
 		174,47,154,16,202,193,206,113,199,190,53,133,169,175,31,56,222,53,138,189,224,216,117,173,10,149,53,45,
@@ -27,14 +26,14 @@ func ExampleParseKeypair() {
 	// Output: 24PNhTaNtomHhoy3fTRaMhAFCRj4uHqhZEEoWrKDbR5p
 }
 
-// A container gets its key as an environment variable, and hides it from its child processes.
+// A container reads the key from an environment variable, and hides it from child processes.
 func ExampleFromEnvironment() {
 	keypair, err := wallet.FromEnvironment("AGENT_KEYPAIR")
 	if err != nil {
 		log.Fatal(err)
 	}
 	_ = os.Unsetenv("AGENT_KEYPAIR")
-	fmt.Println(keypair) // its address
+	fmt.Println(keypair) // only the address
 }
 
 // The key is stored encrypted on disk.

@@ -17,10 +17,10 @@ import (
 	"github.com/gagliardetto/solana-go/base58"
 )
 
-// Keypair is a haggle.Signer that has its private key in memory.
+// Keypair is a haggle.Signer with the private key in memory.
 type Keypair struct {
-	// private is behind two pointers: fmt follows one when it prints a structure that contains a Keypair, and then prints the address of
-	// the key instead of the key.
+	// private is behind two pointers: fmt follows one when it prints a structure that contains a Keypair, and
+	// then prints a pointer instead of the key.
 	private **solana.PrivateKey
 }
 
@@ -46,8 +46,8 @@ func GenerateKeypair() (*Keypair, error) {
 	return keypairOf(private), nil
 }
 
-// NewKeypair takes a private key of 64 bytes, the public key included, as Solana's tools write it. It fails when the two halves
-// do not belong together.
+// NewKeypair takes a private key of 64 bytes, the public key included, as written by Solana's tools. It fails
+// when the two halves do not belong together.
 func NewKeypair(private solana.PrivateKey) (*Keypair, error) {
 	if len(private) != ed25519.PrivateKeySize {
 		return nil, fmt.Errorf("haggle: a keypair has %d bytes, not %d", ed25519.PrivateKeySize, len(private))
@@ -80,8 +80,8 @@ func LoadKeypairFile(path string) (*Keypair, error) {
 	return keypair, nil
 }
 
-// ParseKeypair takes a keypair from text: the JSON array of a keypair file, or 64 bytes in base 58, as wallets export them. White
-// space around it does not matter. No error contains the text.
+// ParseKeypair takes a keypair from text: a keypair file's JSON array, or 64 bytes as base58, as exported by
+// wallets. White space around it does not matter. No error contains the text.
 func ParseKeypair(text []byte) (*Keypair, error) {
 	text = bytes.TrimSpace(text)
 	if bytes.HasPrefix(text, []byte("[")) {
@@ -98,11 +98,11 @@ func ParseKeypair(text []byte) (*Keypair, error) {
 	return NewKeypair(private)
 }
 
-// longestBase58 is the most characters that 64 bytes take.
+// longestBase58 is the maximum number of characters for 64 bytes.
 const longestBase58 = 88
 
-// parseKeypairJSON takes the bytes out of a keypair file's content, which is never part of an error: it may have gone somewhere
-// else by then.
+// parseKeypairJSON extracts the bytes from a keypair file's content. Errors never contain the content: they
+// may be passed on elsewhere.
 func parseKeypairJSON(content []byte) (solana.PrivateKey, error) {
 	var values []int
 	if json.Unmarshal(content, &values) != nil {
@@ -118,7 +118,7 @@ func parseKeypairJSON(content []byte) (solana.PrivateKey, error) {
 	return private, nil
 }
 
-// json returns the content of a keypair file.
+// json returns the keypair file content.
 func (k *Keypair) json() ([]byte, error) {
 	values := make([]int, len(k.key()))
 	for i, value := range k.key() {
@@ -127,7 +127,7 @@ func (k *Keypair) json() ([]byte, error) {
 	return json.Marshal(values)
 }
 
-// Save writes a keypair file of the Solana CLI that its owner alone can read. It fails if the file exists.
+// Save writes a Solana CLI keypair file readable by the owner alone. It fails if the file exists.
 func (k *Keypair) Save(path string) error {
 	content, err := k.json()
 	if err != nil {

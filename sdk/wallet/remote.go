@@ -17,17 +17,17 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/internal/jsonapi"
 )
 
-// RemoteConfig identifies the wallet service. Its interface is that of AgentWallet: an API key gives access,
-// and the service returns a public key and signs transactions.
+// RemoteConfig identifies the wallet service. The interface follows AgentWallet: an API key gives access, and
+// the service returns a public key and signs transactions.
 //
 //	GET  <Endpoint>/public-key        answers {"publicKey": "<base 58>"}
 //	POST <Endpoint>/sign-transaction  {"transaction": "<base 64, unsigned>"}
 //	                                  answers {"signedTransaction": "<base 64>"} or {"signature": "<base 58>"}
 //
-// Requests carry "Authorization: Bearer <APIKey>", and those to sign an "Idempotency-Key", the message's
-// SHA-256 as hex.
+// Requests carry "Authorization: Bearer <APIKey>", and sign-transaction requests an "Idempotency-Key", the
+// message's SHA-256 as hex.
 type RemoteConfig struct {
-	// Endpoint is the service's URL. Its scheme must be https, or http for the local machine.
+	// Endpoint is the service's URL. The scheme must be https, or http for the local machine.
 	Endpoint string
 	// APIKey gives access to the wallet.
 	APIKey string
@@ -39,27 +39,26 @@ type RemoteConfig struct {
 	PublicKeyPath, SignPath string
 	// Timeout limits one request. If zero, 15 s is used.
 	Timeout time.Duration
-	// HTTPClient sends the requests. If nil, the wallet has its own. Redirects are never followed.
+	// HTTPClient sends all requests. If nil, the wallet creates a client. Redirects are never followed.
 	HTTPClient *http.Client
 }
 
-// Remote is a haggle.Signer whose key is at a wallet service. Its methods may be called from several
-// goroutines.
+// Remote is a haggle.Signer whose key is at a wallet service. It is safe for concurrent use.
 type Remote struct {
 	service   *jsonapi.Service
 	publicKey solana.PublicKey
 	signPath  string
 }
 
-// ErrWrongSignature: the answer is not a signature of exactly the message by exactly the wallet's key.
+// ErrWrongSignature: the response contains no signature of exactly the message by exactly the wallet's key.
 var ErrWrongSignature = errors.New("the answer is not the wallet's signature of the message")
 
 // RemoteError is a failed request to a wallet service. It does not contain the API key, the service's URL
-// beyond its host, or any part of the service's answer.
+// beyond the host, or any part of the service's response.
 type RemoteError struct {
 	// Host is the service's host.
 	Host string
-	// Status is the HTTP status of the answer; zero if there was none.
+	// Status is the response's HTTP status, or 0 if there was no response.
 	Status int
 	// Err is the reason.
 	Err error
@@ -72,12 +71,12 @@ func (e *RemoteError) Error() string { return fmt.Sprintf("haggle: wallet: %v", 
 // Unwrap returns the reason.
 func (e *RemoteError) Unwrap() error { return e.Err }
 
-// NotSigned reports whether the service has certainly signed nothing: the request has not reached it, or it
-// rejected the request. After any other error a signature may exist.
+// NotSigned reports whether the service has certainly signed nothing: the request did not reach the service,
+// or was rejected. If it returns false, the service may have signed.
 func (e *RemoteError) NotSigned() bool { return e.notSigned }
 
-// NewRemote returns a signer that uses a wallet service, and requests its public key unless it is configured.
-// It returns a *RemoteError if that fails.
+// NewRemote returns a signer that uses a wallet service, and requests the public key unless configured. It
+// returns a *RemoteError if that fails.
 func NewRemote(ctx context.Context, config RemoteConfig) (*Remote, error) {
 	service, err := jsonapi.New(jsonapi.Config{
 		Endpoint: config.Endpoint, APIKey: config.APIKey, Timeout: config.Timeout, HTTPClient: config.HTTPClient,
@@ -116,11 +115,11 @@ func (r *Remote) String() string { return r.publicKey.String() }
 // GoString returns the public key too.
 func (r *Remote) GoString() string { return "wallet.Remote(" + r.String() + ")" }
 
-// SignMessage returns the service's signature of a transaction's message. It repeats the request only if the
-// service has certainly not signed.
+// SignMessage returns the service's signature over a transaction's message. It repeats the request only if
+// the service has certainly not signed.
 //
 // It returns a *RemoteError, which is ErrWrongSignature if the service signs with another key, signs another
-// message, or does not return a signature.
+// message, or returns no signature.
 func (r *Remote) SignMessage(ctx context.Context, message []byte) (solana.Signature, error) {
 	message = bytes.Clone(message)
 	place, signers, err := placeOf(message, r.publicKey)
@@ -156,8 +155,8 @@ func (r *Remote) failure(err error) error {
 	return failure
 }
 
-// signatureIn extracts the signature from an answer. The answer has it alone, or at its position in a
-// transaction whose message is the same byte for byte.
+// signatureIn extracts the signature from a response. The response contains either the signature alone, or
+// the signed transaction, whose message must be identical byte for byte.
 func signatureIn(transaction, alone string, message []byte, place, signers int) (solana.Signature, bool) {
 	if transaction == "" {
 		signature, err := solana.SignatureFromBase58(alone)
@@ -176,7 +175,7 @@ func signatureIn(transaction, alone string, message []byte, place, signers int) 
 	return solana.Signature(signed[place*size : (place+1)*size]), true
 }
 
-// placeOf returns the position of an account among the signers of a message, and their number.
+// placeOf returns an account's position among the message's signers, and the number of signers.
 func placeOf(message []byte, account solana.PublicKey) (place, signers int, err error) {
 	var parsed solana.Message
 	if err := parsed.UnmarshalWithDecoder(bin.NewBinDecoder(message)); err != nil {

@@ -22,15 +22,15 @@ import (
 
 const apiKey = "sekrit-api-key"
 
-// service is a wallet service that signs every request unless a test sets another behaviour.
+// service is a wallet service that signs every request unless a test sets another behavior.
 type service struct {
 	t       *testing.T
 	keypair *wallet.Keypair
 	server  *httptest.Server
-	// requests counts the requests to sign.
+	// requests counts the signing requests.
 	requests atomic.Int64
-	// instead, if set, answers the requests to sign. An answer to a cancelled request may still be in flight
-	// when it changes.
+	// instead, if set, handles signing requests. A cancelled request's response may still be in flight when
+	// it changes.
 	instead atomic.Pointer[answering]
 }
 
@@ -84,7 +84,7 @@ func (s *service) answer(w http.ResponseWriter, transaction []byte) {
 	fmt.Fprintf(w, `{"signedTransaction":%q}`, base64.StdEncoding.EncodeToString(transaction))
 }
 
-// signed returns a transaction with the wallet's signature in its position.
+// signed returns a transaction with the wallet's signature in the right position.
 func (s *service) signed(encoded []byte) []byte {
 	transaction, err := solana.TransactionFromBytes(encoded)
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *service) remote() *wallet.Remote {
 	return remote
 }
 
-// transfer returns a message with signers in this order; the first one pays.
+// transfer returns a transfer message with signers in this order; the first signer pays.
 func transfer(t *testing.T, lamports uint64, signers ...solana.PublicKey) []byte {
 	t.Helper()
 	var instructions []solana.Instruction
@@ -158,7 +158,7 @@ func TestRemoteWalletSigns(t *testing.T) {
 	require.True(t, signature.Verify(me, message))
 }
 
-// An answer that is not a signature of exactly that message by exactly that key is rejected.
+// Responses other than signatures of exactly that message by exactly that key are rejected.
 func TestRemoteWalletThatSignsSomethingElse(t *testing.T) {
 	s := newService(t)
 	remote := s.remote()
@@ -204,8 +204,7 @@ func TestRemoteWalletThatSignsSomethingElse(t *testing.T) {
 	}
 }
 
-// After a failure of the wallet service the error states whether a signature may exist. Time and memory are
-// bounded.
+// If the wallet service fails, the error states whether it may have signed. Time and memory are bounded.
 func TestRemoteWalletThatFails(t *testing.T) {
 	s := newService(t)
 	message := transfer(t, 1, s.keypair.PublicKey())
@@ -267,7 +266,7 @@ func TestUnreachableRemoteWallet(t *testing.T) {
 	require.NotContains(t, err.Error(), "/v1")
 }
 
-// A message that is not a transaction of this wallet is not sent to the service.
+// Messages other than this wallet's transactions are not sent to the service.
 func TestRemoteWalletSendsOnlyItsOwnMessages(t *testing.T) {
 	s := newService(t)
 	remote := s.remote()
