@@ -10,15 +10,15 @@ import (
 )
 
 var (
-	// ErrAccountNotFound: the account does not exist, or has been closed.
+	// ErrAccountNotFound: the account does not exist, or was closed.
 	ErrAccountNotFound = errors.New("haggle: account not found")
 	// ErrWrongOwner: the account belongs to another program.
 	ErrWrongOwner = errors.New("haggle: account owned by another program")
 )
 
-// AccountError is the error of an account that was read and cannot be used.
+// AccountError reports an account that was read but is unusable.
 type AccountError struct {
-	// Address is the address of the account.
+	// Address is the account's address.
 	Address solana.PublicKey
 	// Err is [ErrAccountNotFound], [ErrWrongOwner], or a [*DecodeError].
 	Err error
@@ -32,7 +32,7 @@ func (e *AccountError) Unwrap() error { return e.Err }
 // TransactionOutcome returns [transaction.NotSent]: accounts are read before a transaction is built.
 func (e *AccountError) TransactionOutcome() transaction.Outcome { return transaction.NotSent }
 
-// WrongSize returns the [*DecodeError] of an account whose data has another length than its type.
+// WrongSize returns a [*DecodeError] for account data with the wrong length for the type.
 func WrongSize(name string, got, want int) error {
 	return &DecodeError{Type: name, Reason: ErrWrongLength, Detail: fmt.Sprintf("%d bytes instead of %d", got, want)}
 }

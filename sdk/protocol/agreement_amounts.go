@@ -1,6 +1,6 @@
 package protocol
 
-// AgreementAmounts are the parties' amounts, in base units of the mint.
+// AgreementAmounts holds the parties' amounts, in the mint's base units.
 type AgreementAmounts struct {
 	// ToSeller is the seller's amount for the undecided part of the price, after Fee.
 	ToSeller uint64
@@ -8,12 +8,12 @@ type AgreementAmounts struct {
 	Fee uint64
 	// ToBuyer is the buyer's amount of the undecided part of the price.
 	ToBuyer uint64
-	// BondToBuyer and BondToSeller are the parts of a held bond.
+	// BondToBuyer and BondToSeller are the shares when a bond is held.
 	BondToBuyer, BondToSeller uint64
 }
 
-// AgreementAmounts returns the amounts of an agreement with these shares, in basis points up to 10,000, as
-// the program computes them from the negotiation's state.
+// AgreementAmounts returns an agreement's amounts given the shares, in basis points up to 10,000, as the
+// program computes them from the negotiation's state.
 func (v *Negotiation) AgreementAmounts(sellerBps, bondToBuyerBps uint16) AgreementAmounts {
 	undecided, bond := v.Undecided(), v.HeldBond()
 	gross, bondToBuyer := ShareOf(undecided, sellerBps, 0), ShareOf(bond, bondToBuyerBps, 0)

@@ -10,14 +10,14 @@ import (
 
 // The benchmarks are named <operation>/<type>/<codec>: internal/lab/benchreport puts ours beside anchor-go's.
 
-// benchmarkSet are the measured fixtures, whose values are neither all zero nor all equal.
+// benchmarkSet lists the measured fixtures. Their values are neither all zero nor all equal.
 const benchmarkSet = "distinct 1"
 
-// anchorGo is anchor-go's client of the same IDL. internal/lab/benchreport generates it and sets the functions;
-// without it only this package is measured.
+// anchorGo is anchor-go's client of the same IDL. internal/lab/benchreport generates it and sets the
+// functions; otherwise only this package is measured.
 var anchorGo struct {
 	decodeAccount, decodeEvent func(data []byte) error
-	// build has the most frequent instructions; anchor-go builds those without arguments incorrectly.
+	// build lists the most frequent instructions; anchor-go builds those without arguments incorrectly.
 	build map[string]func(protocol.AnyInstruction) error
 }
 
@@ -52,7 +52,7 @@ func BenchmarkRecogniseEvent(b *testing.B) {
 	}
 }
 
-// Both get every account, so that neither derives an address.
+// Both receive every account, so neither derives addresses.
 func BenchmarkBuildInstruction(b *testing.B) {
 	for _, f := range loadFixtures(b).Instructions {
 		ix, err := protocol.DecodeInstruction(f.instructionMetas(), f.Data)
@@ -69,7 +69,7 @@ func BenchmarkBuildInstruction(b *testing.B) {
 	}
 }
 
-// The logs are those of an offer that another program has forwarded.
+// The logs contain an offer forwarded by another program.
 func BenchmarkParseLogs(b *testing.B) {
 	logs := []string{
 		"Program " + router + " invoke [1]",

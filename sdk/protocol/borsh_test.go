@@ -65,7 +65,7 @@ var idlPrimitives = map[string]reflect.Type{
 	"u64": reflect.TypeFor[uint64](), "i64": reflect.TypeFor[int64](), "pubkey": reflect.TypeFor[[32]byte](),
 }
 
-// fieldsOf returns the fields of a defined struct, or nil for an enum.
+// fieldsOf returns a defined struct's fields, or nil for enums.
 func (i *idl) fieldsOf(t *testing.T, name string) (fields []idlField, variants int) {
 	t.Helper()
 	for _, defined := range i.Types {
@@ -77,7 +77,7 @@ func (i *idl) fieldsOf(t *testing.T, name string) (fields []idlField, variants i
 	return nil, 0
 }
 
-// value returns a random value of an IDL type for borsh-go.
+// value returns a random IDL value for borsh-go.
 func (i *idl) value(t *testing.T, r *rapid.T, name string, raw json.RawMessage) reflect.Value {
 	t.Helper()
 	var word string
@@ -105,7 +105,7 @@ func (i *idl) value(t *testing.T, r *rapid.T, name string, raw json.RawMessage) 
 	return i.structOf(t, r, fields)
 }
 
-// random returns a random value of a type without constraints.
+// random returns a random unconstrained value.
 func (i *idl) random(r *rapid.T, name string, of reflect.Type) reflect.Value {
 	value := reflect.New(of).Elem()
 	switch of.Kind() {
@@ -139,7 +139,7 @@ func (i *idl) structOf(t *testing.T, r *rapid.T, fields []idlField) reflect.Valu
 	return value
 }
 
-// fill sets the fields of one of this package's structs to the values of a structOf, by their names.
+// fill sets this package's struct fields to the structOf fields with the same names.
 func fill(t *testing.T, ours, theirs reflect.Value) {
 	t.Helper()
 	byName := map[string]reflect.Value{}
@@ -158,7 +158,7 @@ func fill(t *testing.T, ours, theirs reflect.Value) {
 	}
 }
 
-// decoded returns the value that borsh-go decodes from bytes, all of which it must use.
+// decoded returns the value that borsh-go decodes from bytes, and requires that it uses all bytes.
 func decoded(t *testing.T, like reflect.Value, content []byte) any {
 	t.Helper()
 	value := reflect.New(like.Type())

@@ -2,24 +2,24 @@ package protocol
 
 import "github.com/gagliardetto/solana-go"
 
-// ComputeUnits is the measured worst case of an instruction over all states and accounts, at the first bump
-// of every address that it derives: see program/CU.md.
+// ComputeUnits is an instruction's measured worst case over all states and accounts, if every derived address
+// uses the first bump: see program/CU.md.
 type ComputeUnits struct {
-	// SPLToken and Token2022 are the units with tokens of that program.
+	// SPLToken and Token2022 hold the units when using that token program.
 	SPLToken, Token2022 uint32
-	// EachFurtherBump is the units for each bump below 255 of an address that the instruction may derive.
+	// EachFurtherBump is the number of units per bump under 255 for each derived address.
 	EachFurtherBump uint32
 }
 
-// WorstComputeUnits returns the worst case of an instruction by its name in the IDL. It returns false if the
-// program does not have the instruction.
+// WorstComputeUnits returns an instruction's worst case, given the IDL name. The second result is false for
+// unknown instructions.
 func WorstComputeUnits(instruction string) (ComputeUnits, bool) {
 	units, ok := worstComputeUnits[instruction]
 	return units, ok
 }
 
-// Of returns the units with a token program and the bumps of the addresses that the instruction may derive.
-// For another token program the larger figure counts.
+// Of returns the units for a token program and the bumps of all addresses that the instruction may derive.
+// For unknown token programs the larger figure counts.
 func (u ComputeUnits) Of(tokenProgram solana.PublicKey, bumps ...uint8) uint64 {
 	units := uint64(max(u.SPLToken, u.Token2022))
 	switch tokenProgram {
@@ -34,5 +34,5 @@ func (u ComputeUnits) Of(tokenProgram solana.PublicKey, bumps ...uint8) uint64 {
 	return units
 }
 
-// firstBump is the bump at which the search for an address starts.
+// firstBump is where the search for PDAs starts.
 const firstBump = 255

@@ -9,7 +9,7 @@ import (
 
 // The reasons in a *DecodeError, for errors.Is.
 var (
-	// ErrWrongDiscriminator: the bytes are of another type, or of one that this version does not know.
+	// ErrWrongDiscriminator: the bytes encode a different or unknown type.
 	ErrWrongDiscriminator = errors.New("wrong discriminator")
 	// ErrWrongLength: too few or too many bytes.
 	ErrWrongLength = errors.New("wrong length")
@@ -42,7 +42,7 @@ func (e *DecodeError) Error() string {
 // Unwrap returns the reason.
 func (e *DecodeError) Unwrap() error { return e.Reason }
 
-// MissingAccountError names a required account that is not set.
+// MissingAccountError names an unset required account.
 type MissingAccountError struct {
 	// Instruction and Account are named as in the IDL.
 	Instruction, Account string
@@ -109,8 +109,8 @@ func givenAddress(meta *solana.AccountMeta) solana.PublicKey {
 	return meta.PublicKey
 }
 
-// InstructionIn decodes an instruction of a message that anybody can have made. It returns an error if the index
-// of an account is out of range, and nil for an instruction of another program.
+// InstructionIn decodes an instruction from an untrusted message. It returns an error if an account index is
+// out of range, and nil for other programs' instructions.
 func InstructionIn(message *solana.Message, compiled *solana.CompiledInstruction) (AnyInstruction, error) {
 	metas, err := message.AccountMetaList()
 	if err != nil {

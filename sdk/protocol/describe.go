@@ -2,8 +2,8 @@ package protocol
 
 import "fmt"
 
-// Describe describes in one line whose turn it is or how the negotiation has ended. It does not consider the
-// time: see [Negotiation.IsOverdue] and [Negotiation.SettleDueAt].
+// Describe describes on a single line whose turn it is or how the negotiation has ended. It does not consider
+// the time: see [Negotiation.IsOverdue] and [Negotiation.SettleDueAt].
 func (v *Negotiation) Describe() string {
 	switch v.Status {
 	case NegotiationStatusCreated:

@@ -11,25 +11,25 @@ import (
 type Effects struct {
 	// Result is the effect as outputs show it, such as "offer accepted".
 	Result string
-	// Negotiation is the negotiation's address; zero if the instruction is on the configuration, and for a
-	// creation that leaves the address to Instruction.
+	// Negotiation is the negotiation's address. It is unset for configuration instructions, and when creation
+	// leaves the address to Instruction.
 	Negotiation solana.PublicKey
-	// CreatedAt is the argument that the program compares with the negotiation's time of creation, in Unix
-	// seconds, so that the instruction is for one deal at the address; nil if there is none.
+	// CreatedAt is the argument that the program compares with the negotiation's creation time, in Unix
+	// seconds, to bind the instruction to a single deal. If there is no such argument, it is nil.
 	CreatedAt *int64
-	// Actors are the accounts that sign the instruction.
+	// Actors lists the accounts that sign the instruction.
 	Actors []Actor
-	// Guards are the parts of the negotiation's state that the instruction depends on.
+	// Guards lists the parts of negotiation state required by the instruction.
 	Guards []Guard
-	// Idempotency is the kind of actions that count as one.
+	// Idempotency describes which actions count as the same action.
 	Idempotency Idempotency
-	// Payments are the payments that the instruction can make.
+	// Payments lists the possible payments.
 	Payments []Payment
-	// Events are the names of the events that the instruction can log. It always logs the first one.
+	// Events lists the names of the events that the instruction can log. The first event is always logged.
 	Events []string
 }
 
-// Acts reports whether a wallet is one of the actors.
+// Acts reports whether the wallet is an actor.
 func (e Effects) Acts(wallet solana.PublicKey) bool {
 	return slices.ContainsFunc(e.Actors, func(a Actor) bool { return a.Account == wallet })
 }
@@ -63,9 +63,9 @@ const (
 	RoleProgram
 )
 
-// Guard is a part of a negotiation's state that an instruction depends on.
+// Guard is a part of negotiation state required by an instruction.
 type Guard struct {
-	// State is the part.
+	// State identifies the part.
 	State GuardState
 	// Milestone is the index of the milestone, from 0, for GuardMilestone.
 	Milestone uint8
@@ -74,13 +74,13 @@ type Guard struct {
 // GuardState is a kind of Guard.
 type GuardState uint8
 
-// The parts of a negotiation's state. The program compares most of them with an argument of the instruction.
+// Parts of negotiation state. The program compares most parts with an instruction argument.
 const (
-	// GuardAbsent: there is no negotiation at the address.
+	// GuardAbsent: no negotiation exists there.
 	GuardAbsent GuardState = iota + 1
-	// GuardCreatedAt: the time of creation, which distinguishes the deals at one address.
+	// GuardCreatedAt: the creation time, which distinguishes successive deals.
 	GuardCreatedAt
-	// GuardTerms: all terms of an invitation: see [TermsHash].
+	// GuardTerms: all invitation terms: see [TermsHash].
 	GuardTerms
 	GuardStatus
 	// GuardStage: see [Negotiation.Stage].
@@ -94,37 +94,37 @@ const (
 	GuardMetadata
 	// GuardDecided: the mask of the decided milestones.
 	GuardDecided
-	// GuardMilestone: the state of one milestone: see [Negotiation.MilestoneState].
+	// GuardMilestone: a milestone's state: see [Negotiation.MilestoneState].
 	GuardMilestone
 	// GuardPayout: the recorded payout of the signing party: see [Negotiation.ClaimableOf].
 	GuardPayout
 )
 
-// Idempotency is a kind of actions that count as one.
+// Idempotency describes which actions count as the same action.
 type Idempotency uint8
 
 const (
-	// IdempotencyContent: the program executes equal instructions on one deal at most once.
+	// IdempotencyContent: the program executes equal instructions for the same deal at most once.
 	IdempotencyContent Idempotency = iota + 1
-	// IdempotencyAddress: the program executes instructions for one address at most once until the account
-	// at the address is closed.
+	// IdempotencyAddress: for each address the program executes at most one such instruction until the
+	// account there is closed.
 	IdempotencyAddress
 	// IdempotencyRandom: the same instruction can be meant more than once.
 	IdempotencyRandom
 )
 
-// Payment is money that an instruction can move.
+// Payment is money moved by an instruction.
 type Payment struct {
 	// Money is the reason for the payment.
 	Money Money
 	// From is the payer, and Source the account that loses the amount.
 	From   Role
 	Source solana.PublicKey
-	// To is the recipient, and Destination the account that gets the amount; zero if the instruction leaves
-	// the account out, so that it cannot pay there.
+	// To is the recipient, and Destination the account that receives the amount. Destination is unset if the
+	// instruction leaves the account out and so cannot pay there.
 	To          Role
 	Destination solana.PublicKey
-	// Mint and TokenProgram are those of the amount; zero for lamports.
+	// Mint and TokenProgram identify the amount's token. They are unset for lamports.
 	Mint, TokenProgram solana.PublicKey
 }
 
@@ -134,22 +134,22 @@ type Money uint8
 const (
 	// MoneyEscrow is the buyer's deposit.
 	MoneyEscrow Money = iota + 1
-	// MoneyBond is the seller's deposit, or a part of it that is returned or forfeited.
+	// MoneyBond is the seller's deposit, or its returned or forfeited part.
 	MoneyBond
-	// MoneyPrice is the price or a part of it, less the fee.
+	// MoneyPrice is all or part of the price, less the fee.
 	MoneyPrice
-	// MoneyRefund is a part of the escrow that the buyer gets back.
+	// MoneyRefund is a part of the escrow returned to the buyer.
 	MoneyRefund
 	// MoneyPayout is an earlier payment that could not be delivered.
 	MoneyPayout
 	// MoneyFee is fee, decay and donations.
 	MoneyFee
-	// MoneyRent is the rent of an account, in lamports.
+	// MoneyRent is account rent, in lamports.
 	MoneyRent
 )
 
-// NewInstruction returns the kind of instruction with a name of the IDL, with zero accounts and arguments. It
-// returns false if the program does not have the instruction.
+// NewInstruction returns an instruction by IDL name, with zero accounts and arguments. The second result is
+// false for unknown instructions.
 func NewInstruction(name string) (AnyInstruction, bool) {
 	for _, instruction := range Instructions() {
 		if instruction.InstructionName() == name {

@@ -2,9 +2,9 @@ package protocol
 
 import "fmt"
 
-// ErrorCode is the number with which the program rejects an instruction ("custom program error" in a
-// transaction's logs). It is an error, so errors.Is can compare it. Codes from 6000 on are the program's;
-// those below are Anchor's, for the checks of its framework.
+// ErrorCode is the "custom program error" number in transaction logs when the program rejects an instruction.
+// It is an error, so errors.Is can compare it. Codes from 6000 on belong to the program; lower codes belong
+// to Anchor's framework checks.
 type ErrorCode uint32
 
 // Anchor's codes, as far as the program returns them.
@@ -13,37 +13,38 @@ const (
 	ErrInstructionMissing ErrorCode = 100
 	// ErrInstructionFallbackNotFound: no instruction has this discriminator.
 	ErrInstructionFallbackNotFound ErrorCode = 101
-	// ErrInstructionDidNotDeserialize: the arguments have the wrong length, or a flag is out of range.
+	// ErrInstructionDidNotDeserialize: the argument length is wrong, or a flag is out of range.
 	ErrInstructionDidNotDeserialize ErrorCode = 102
 	// ErrConstraintMut: an account must be writable.
 	ErrConstraintMut ErrorCode = 2000
 	// ErrConstraintHasOne: the negotiation stores another address for an account.
 	ErrConstraintHasOne ErrorCode = 2001
-	// ErrConstraintRaw: an account cannot be debited or paid in its position.
+	// ErrConstraintRaw: an account cannot be debited or paid at this position.
 	ErrConstraintRaw ErrorCode = 2003
-	// ErrConstraintSeeds: an account is not the PDA of its position.
+	// ErrConstraintSeeds: an account is not the PDA for this position.
 	ErrConstraintSeeds ErrorCode = 2006
 	// ErrAccountDiscriminatorNotFound: an account is too short for a discriminator.
 	ErrAccountDiscriminatorNotFound ErrorCode = 3001
 	// ErrAccountDiscriminatorMismatch: an account is of another type.
 	ErrAccountDiscriminatorMismatch ErrorCode = 3002
-	// ErrAccountDidNotDeserialize: an account has the right discriminator and the wrong length.
+	// ErrAccountDidNotDeserialize: an account's discriminator is right, but the length is wrong.
 	ErrAccountDidNotDeserialize ErrorCode = 3003
-	// ErrAccountNotEnoughKeys: there are fewer accounts than the instruction requires, or an optional one is
-	// missing that this negotiation needs: those of a bond, or those of the refund when the revealed prices
-	// have no zone.
+	// ErrAccountNotEnoughKeys: there are fewer accounts than the instruction requires, or this negotiation
+	// needs a missing optional account: for the bond, or for the refund when the revealed prices have no
+	// zone.
 	ErrAccountNotEnoughKeys ErrorCode = 3005
 	// ErrAccountOwnedByWrongProgram: another program owns an account, or it does not exist.
 	ErrAccountOwnedByWrongProgram ErrorCode = 3007
-	// ErrInvalidProgramID: an account is not the program of its position.
+	// ErrInvalidProgramID: an account is not the program for this position.
 	ErrInvalidProgramID ErrorCode = 3008
-	// ErrAccountNotSigner: an account has not signed.
+	// ErrAccountNotSigner: an account did not sign.
 	ErrAccountNotSigner ErrorCode = 3010
-	// ErrDeclaredProgramIDMismatch: the program is deployed at another address than its own.
+	// ErrDeclaredProgramIDMismatch: the program is deployed at a different address than declared.
 	ErrDeclaredProgramIDMismatch ErrorCode = 4100
 )
 
-// frameworkErrors has Anchor's names and messages. That of ErrAccountNotEnoughKeys names optional accounts, too.
+// frameworkErrors holds Anchor's names and messages. The ErrAccountNotEnoughKeys message also mentions
+// optional accounts.
 var frameworkErrors = map[ErrorCode]struct{ name, message string }{
 	ErrInstructionMissing: {"InstructionMissing", "Instruction discriminator not provided"},
 	ErrInstructionFallbackNotFound: {"InstructionFallbackNotFound",
@@ -77,13 +78,13 @@ func (c ErrorCode) names() (name, message string) {
 	return name, message
 }
 
-// Name returns the error's name in the IDL or in Anchor; empty for other codes.
+// Name returns the error's name in the IDL or in Anchor, or "" for other codes.
 func (c ErrorCode) Name() string {
 	name, _ := c.names()
 	return name
 }
 
-// Message returns a one-line description; empty for a code of neither the program nor Anchor.
+// Message returns a one-line description, or "" if the code belongs to neither the program nor Anchor.
 func (c ErrorCode) Message() string {
 	_, message := c.names()
 	return message

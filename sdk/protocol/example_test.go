@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// The addresses of a negotiation and of its vault follow from the parties and the session id.
+// A negotiation's address and vault follow from the parties and the session id.
 func ExampleFindNegotiationAddress() {
 	buyer, seller := solana.PublicKey{1}, solana.PublicKey{2}
 	negotiation, _, err := protocol.FindNegotiationAddress(buyer, seller, 7)
@@ -28,7 +28,7 @@ func ExampleFindNegotiationAddress() {
 	// GAWJ2neetiBmzwALuscyr5KdmmJcwMkmYCiubNtgX6Mf
 }
 
-// Each offer first takes the decay from the escrow, and then has to fit the rest.
+// Each offer first takes the decay from the escrow, and then must fit the rest.
 func ExampleNegotiation_OfferRange() {
 	n := protocol.Negotiation{
 		EscrowAmount: 5_000_000, EffectiveEscrow: 5_000_000, DecayRateBps: 200, MinOfferBps: 1_000,
@@ -47,7 +47,7 @@ func ExampleNegotiation_OfferRange() {
 	// decay 294040 fee 15000
 }
 
-// A party seals its reservation price before it commits to it. Printing it does not reveal the price.
+// Each party seals the reservation price before committing to it. Printing it does not reveal the price.
 func ExampleSealPrice() {
 	address, buyer := solana.PublicKey{3}, solana.PublicKey{1}
 	n := &protocol.Negotiation{
@@ -74,7 +74,7 @@ func ExampleSealPrice() {
 	// true
 }
 
-// An agent reads the events of a transaction from its logs.
+// An agent reads events from transaction logs.
 func ExampleParseLogs() {
 	var logs []string // of getTransaction
 	events, err := protocol.ParseLogs(logs)

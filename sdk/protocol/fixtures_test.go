@@ -15,7 +15,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// fixtures has the wire format of the program's own structs (testdata/fixtures.json, written by make idl).
+// fixtures contains the wire format of the program's own structs (testdata/fixtures.json, written by make
+// idl).
 type fixtures struct {
 	Program              string
 	Accounts             []fixture
@@ -26,7 +27,7 @@ type fixtures struct {
 	TermsHashes          []termsHash          `json:"terms_hashes"`
 }
 
-// fixture has a struct's bytes and its values.
+// fixture contains a struct's bytes and values.
 type fixture struct {
 	Name, Set string
 	Data      hexBytes

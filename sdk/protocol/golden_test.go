@@ -185,7 +185,7 @@ func TestEnumsHaveNames(t *testing.T) {
 	require.False(t, protocol.NegotiationStatus(7).Valid())
 }
 
-// A filter on a field compares bytes at its offset, so the field must be there.
+// A field filter compares bytes at the field's offset, so the field must be there.
 func TestOffsets(t *testing.T) {
 	for _, f := range loadFixtures(t).Accounts {
 		if f.Name != "Negotiation" {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestImportsNoNetwork keeps the package usable without a node: in a browser, a verifier or a test.
+// TestImportsNoNetwork keeps the package usable offline: in browsers, verifiers and tests.
 func TestImportsNoNetwork(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", `{{join .Imports "\n"}}`, ".").Output()
 	require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// An account index that is out of range in a stranger's message is an error, and no panic.
+// Out-of-range account indexes in untrusted messages cause an error, not a panic.
 func TestInstructionInRefusesAccountIndexesOutOfRange(t *testing.T) {
 	offer := protocol.SubmitOffer{Amount: 5, Negotiation: solana.PublicKey{2}, Offerer: solana.PublicKey{1}}
 	instruction, err := offer.Instruction()

@@ -16,15 +16,15 @@ var (
 	ErrMalformedLogs = errors.New("malformed logs")
 )
 
-// ParseLogs returns the program's events in the logs of a transaction, in order.
+// ParseLogs returns the program's events in a transaction's logs, in order.
 //
-// It follows the calls in the logs and reads "Program data:" lines only from frames of this program, also if
-// another program has called it; it ignores the output of other programs. It drops the events of a
-// transaction in which a program has failed, because they had no effect. A transaction can also fail without
-// a failure in its logs; only its status shows that.
+// ParseLogs follows the calls in the logs and reads "Program data:" lines only from frames of this program,
+// even if another program called it; it ignores other programs' output. It drops all events if a program
+// failed in the transaction, because they had no effect. A transaction can also fail with no failure in the
+// logs; then only the transaction status shows it.
 //
-// The error is ErrLogsTruncated or ErrMalformedLogs, after which ParseLogs stops, or contains a *DecodeError
-// for each event that this version cannot decode. The decoded events are returned with it.
+// The error is ErrLogsTruncated or ErrMalformedLogs, where ParseLogs stops, or contains a *DecodeError per
+// undecodable event. The decoded events are returned with it.
 func ParseLogs(logs []string) ([]Event, error) {
 	var p logParser
 	for _, line := range logs {
@@ -44,7 +44,7 @@ func ParseLogs(logs []string) ([]Event, error) {
 	return p.events, errors.Join(p.undecodable...)
 }
 
-// logParser has the programs of the current call, the innermost last.
+// logParser holds the current call stack's programs, innermost last.
 type logParser struct {
 	frames      []string
 	events      []Event

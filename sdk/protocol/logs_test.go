@@ -20,7 +20,7 @@ func offer(amount uint64) *protocol.OfferSubmitted {
 	return &protocol.OfferSubmitted{NegotiationID: protocol.ProgramID, Amount: amount, Round: 1}
 }
 
-// logged returns an event in the notation of a validator's logs.
+// logged returns an event in validator log notation.
 func logged(event protocol.Event) string {
 	return "Program data: " + base64.StdEncoding.EncodeToString(event.AppendTo(nil))
 }
@@ -163,7 +163,7 @@ func TestParseLogsReportsEverything(t *testing.T) {
 	require.ErrorIs(t, err, protocol.ErrWrongDiscriminator)
 }
 
-// Every type of event is found in a transaction's logs, unchanged and in its position.
+// Every event type is found in a transaction's logs, unchanged and at the right position.
 func TestParseLogsFindsEveryEvent(t *testing.T) {
 	lines := []string{"Program " + us + " invoke [1]"}
 	var names, found []string

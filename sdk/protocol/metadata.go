@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// ErrMetadata: metadata of an unknown kind, or with non-zero bytes that its kind does not use.
+// ErrMetadata: the metadata kind is unknown, or unused bytes are non-zero.
 var ErrMetadata = errors.New("haggle: invalid metadata")
 
-// Terms are structured metadata of kind 1 of an offer or an invitation: the terms besides the price. They
+// Terms are structured metadata (kind 1) for offers and invitations: the terms besides the price. They
 // contain no free text.
 type Terms struct {
 	// QualityTier is the agents' own scale.
@@ -21,12 +21,12 @@ type Terms struct {
 	Quantity uint32
 	// StrategyHash commits to a strategy. It is shown in hexadecimal only.
 	StrategyHash [32]byte
-	// BenchmarkPrice is a price for comparison in base units of the mint, from public information only, such
-	// as a list price. The Nash price of the true reservation prices reveals them to the other party.
+	// BenchmarkPrice is a comparison price in the mint's base units, from public information only, such as a
+	// list price. The Nash price of the true reservation prices reveals them to the counterparty.
 	BenchmarkPrice uint64
 }
 
-// The offsets of the fields of kind 1.
+// Kind 1 field offsets.
 const (
 	termsTier      = 1
 	termsSLA       = termsTier + 1
@@ -36,8 +36,8 @@ const (
 	termsEnd       = termsBenchmark + 8
 )
 
-// TermsDocument is metadata of kind 2: the SHA-256 of a canonical document of the terms, for deals about more
-// than a price. It is shown in hexadecimal only.
+// TermsDocument is metadata of kind 2: the SHA-256 over a canonical terms document, for deals about more than
+// price. It is shown in hexadecimal only.
 type TermsDocument [32]byte
 
 // Metadata returns the 64 bytes on chain.
@@ -72,8 +72,8 @@ func (t Terms) Metadata() (metadata [MaxMetadataLen]byte) {
 	return metadata
 }
 
-// IsPriceOnly reports whether metadata has no terms beside the price. A strategy hash is none: it binds only
-// the party that makes the offer.
+// IsPriceOnly reports whether metadata contains no terms beside the price. A strategy hash is none: it binds
+// only the party that makes the offer.
 func IsPriceOnly(metadata [MaxMetadataLen]byte) bool {
 	if metadata[0] == MetadataTerms {
 		clear(metadata[termsStrategy:termsBenchmark])
@@ -82,8 +82,8 @@ func IsPriceOnly(metadata [MaxMetadataLen]byte) bool {
 	return metadata == [MaxMetadataLen]byte{}
 }
 
-// DecodeMetadata decodes the 64 bytes on chain. It returns [ErrMetadata] for the bytes for which the program
-// returns [ErrInvalidParams].
+// DecodeMetadata decodes the 64 bytes on chain. It returns [ErrMetadata] whenever the program returns
+// [ErrInvalidParams].
 func DecodeMetadata(metadata [MaxMetadataLen]byte) (Metadata, error) {
 	used := 1
 	switch metadata[0] {
@@ -115,17 +115,17 @@ func DecodeMetadata(metadata [MaxMetadataLen]byte) (Metadata, error) {
 	}}, nil
 }
 
-// NashBenchmark returns the price of the Nash bargaining solution, in base units of the mint, for two known
-// reservation prices: the buyer's highest and the seller's lowest price. Of all prices p it maximises the
-// product of both gains over having no deal (Nash 1950),
+// NashBenchmark returns the Nash bargaining solution's price, in the mint's base units, for two known
+// reservation prices: the buyer's highest and the seller's lowest price. Of all prices p it maximizes the
+// product of the parties' gains over having no deal (Nash 1950),
 //
 //	(most - p) * (p - least)
 //
-// for utilities that are linear in the price, and disagreement points of zero for both sides. That is the
-// middle, floor((most + least) / 2), which is also the midpoint of the program's sealed comparison. Without a
-// zone, where the buyer's highest price is below the seller's lowest, there is no such price, and ok is
-// false. Publish it only after both parties have revealed their prices: a party that knows its own price and
-// the middle knows the other price.
+// for utilities that are linear in the price, and disagreement points of 0 on both sides. That is the middle,
+// floor((most + least) / 2), which is also the midpoint of the program's sealed comparison. If there is no
+// zone, because the buyer's highest price is less than the seller's lowest, there is no such price, and ok is
+// false. Publish it once both parties have revealed their prices: a party that knows the own price and the
+// middle also knows the counterparty's price.
 func NashBenchmark(most, least uint64) (price uint64, ok bool) {
 	if most < least {
 		return 0, false

@@ -1,15 +1,15 @@
 package protocol
 
-// MilestoneState is the state of a milestone.
+// MilestoneState is a milestone's state.
 type MilestoneState uint8
 
-// The states in the order of their occurrence.
+// States, ordered by occurrence.
 const (
-	// MilestoneStateUnclaimed: the seller has not claimed it.
+	// MilestoneStateUnclaimed: the seller did not claim it yet.
 	MilestoneStateUnclaimed MilestoneState = iota
 	// MilestoneStateUnderReview: the seller has claimed it, and the buyer can release or dispute it.
 	MilestoneStateUnderReview
-	// MilestoneStateDisputed: the arbiter has to decide.
+	// MilestoneStateDisputed: the arbiter must decide.
 	MilestoneStateDisputed
 	// MilestoneStateDecided: it is paid, divided or refunded.
 	MilestoneStateDecided
@@ -27,8 +27,8 @@ func (s MilestoneState) String() string {
 	return "decided"
 }
 
-// MilestoneState returns the state of a milestone; they are numbered from 0. For a milestone that does not
-// exist it returns MilestoneStateDecided.
+// MilestoneState returns a milestone's state; milestones are numbered from 0. For nonexistent milestones it
+// returns MilestoneStateDecided.
 func (v *Negotiation) MilestoneState(index uint8) MilestoneState {
 	bit := bitOf(index)
 	switch {
@@ -42,8 +42,7 @@ func (v *Negotiation) MilestoneState(index uint8) MilestoneState {
 	return MilestoneStateUnclaimed
 }
 
-// MilestoneCount returns the number of milestones with these shares, 0 to 8: the shares before the first
-// zero.
+// MilestoneCount returns the number of milestones, 0 to 8: the shares preceding the first zero.
 func MilestoneCount(shares [8]uint16) uint8 {
 	var count uint8
 	for count < MaxMilestones && shares[count] != 0 {
@@ -55,7 +54,7 @@ func MilestoneCount(shares [8]uint16) uint8 {
 // MilestoneCount returns the number of milestones, 0 to 8; 0 if the price is paid at once.
 func (v *Negotiation) MilestoneCount() uint8 { return MilestoneCount(v.MilestoneBps) }
 
-// ReviewWindow returns the time in which the buyer can release or dispute a claimed milestone, in seconds:
+// ReviewWindow returns how long the buyer can release or dispute a claimed milestone, in seconds:
 // review_hours.
 func (v *Negotiation) ReviewWindow() int64 { return reviewWindow(v.ReviewHours) }
 
@@ -64,21 +63,22 @@ const secondsPerHour = 3_600
 func reviewWindow(hours uint8) int64 { return int64(hours) * secondsPerHour }
 
 // EarliestMilestoneDeadline returns the earliest milestone_deadline that the program accepts with a global
-// deadline, in Unix seconds: it leaves each milestone its review window and MilestoneSlack.
+// deadline, in Unix seconds: it leaves a review window and MilestoneSlack per milestone.
 func EarliestMilestoneDeadline(globalDeadline int64, count, reviewHours uint8) int64 {
 	return globalDeadline + int64(count)*(reviewWindow(reviewHours)+MilestoneSlack)
 }
 
-// LatestClaim returns the latest time, in Unix seconds, to claim the first of so many open milestones if all
-// of them are to be claimed one after the other before MilestoneDeadline and each review lasts to its end:
-// each takes its review window and MilestoneSlack. It is the inverse of EarliestMilestoneDeadline. The
+// LatestClaim returns the latest time, in Unix seconds, to begin claiming the given number of open milestones
+// if all are to be claimed sequentially before MilestoneDeadline and every review takes the full window: each
+// milestone takes a review window and MilestoneSlack. It is the inverse of EarliestMilestoneDeadline. The
 // program accepts a single claim until a review window before MilestoneDeadline.
 func (v *Negotiation) LatestClaim(open uint8) int64 {
 	return v.MilestoneDeadline - EarliestMilestoneDeadline(0, open, v.ReviewHours)
 }
 
 // UnderReview returns the milestone that the seller has claimed and that the buyer can release or dispute
-// until TurnDeadline, after which anyone can release it; false if there is none. There is at most one.
+// until TurnDeadline; later anyone can release it. The second result is false if there is none. At most one
+// milestone is under review.
 func (v *Negotiation) UnderReview() (index uint8, ok bool) {
 	for index := range v.MilestoneCount() {
 		if v.MilestoneState(index) == MilestoneStateUnderReview {
@@ -88,7 +88,7 @@ func (v *Negotiation) UnderReview() (index uint8, ok bool) {
 	return 0, false
 }
 
-// OpenDisputes returns the milestones that the arbiter has to decide, in ascending order.
+// OpenDisputes returns the milestones awaiting the arbiter's decision, in ascending order.
 func (v *Negotiation) OpenDisputes() []uint8 {
 	var open []uint8
 	for index := range v.MilestoneCount() {
@@ -99,8 +99,8 @@ func (v *Negotiation) OpenDisputes() []uint8 {
 	return open
 }
 
-// ArbitrationDeadline returns the time until which the arbiter can decide, in Unix seconds: a review window,
-// but at least MinArbitrationWindow, after the milestones' deadline. It is zero without milestones.
+// ArbitrationDeadline returns the arbiter's deadline, in Unix seconds: a review window, but at least
+// MinArbitrationWindow, after the milestones' deadline. If there are no milestones, it returns 0.
 func (v *Negotiation) ArbitrationDeadline() int64 {
 	if v.MilestoneCount() == 0 {
 		return 0
@@ -108,9 +108,9 @@ func (v *Negotiation) ArbitrationDeadline() int64 {
 	return v.MilestoneDeadline + max(v.ReviewWindow(), MinArbitrationWindow)
 }
 
-// SettleDueAt returns the time from which anyone can settle the undecided milestones with settle_deadline, in
-// Unix seconds: the milestones' deadline, or with an open dispute the arbiter's. It is zero without
-// milestones.
+// SettleDueAt returns the earliest time when anyone can settle the undecided milestones with settle_deadline,
+// in Unix seconds: the milestones' deadline, or the arbiter's if a dispute is open. If there are no
+// milestones, it returns 0.
 func (v *Negotiation) SettleDueAt() int64 {
 	if len(v.OpenDisputes()) > 0 {
 		return v.ArbitrationDeadline()
@@ -118,12 +118,12 @@ func (v *Negotiation) SettleDueAt() int64 {
 	return v.MilestoneDeadline
 }
 
-// Tranche returns a milestone's part of the price, in base units of the mint, fee included: the floored price
-// of the shares up to and including this milestone, less that of the shares before it. The order of decisions
-// does not change it.
+// Tranche returns a milestone's part of the price, in the mint's base units, including the fee: the floored
+// price for the shares up to and including this milestone, less the floored price for the preceding shares.
+// It does not depend on decision order.
 //
-// It returns [ErrInvalidParams] for a milestone that does not exist, and [ErrInvalidState] before an
-// agreement and for a decided milestone.
+// It returns [ErrInvalidParams] for nonexistent milestones, and [ErrInvalidState] if no agreement exists or
+// the milestone is decided.
 func (v *Negotiation) Tranche(index uint8) (uint64, error) {
 	if !v.hasMilestone(index) {
 		return 0, Refuse("tranche", ErrInvalidParams, "there is no milestone %d among %d", index, v.MilestoneCount())
@@ -147,8 +147,8 @@ func (v *Negotiation) priceOfFirst(count uint8) uint64 {
 	return ShareOf(v.SettledAmount, uint16(min(sum, BpsDenominator)), 0)
 }
 
-// Undecided returns the part of the price that no decision has divided yet, in base units of the mint, fee
-// included. It is zero before a price is agreed on.
+// Undecided returns the part of the price not yet divided by a decision, in the mint's base units, including
+// the fee. It returns 0 until a price is agreed on.
 func (v *Negotiation) Undecided() uint64 {
 	if !v.IsAgreed() {
 		return 0

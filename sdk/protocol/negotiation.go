@@ -2,7 +2,7 @@ package protocol
 
 import "github.com/gagliardetto/solana-go"
 
-// NegotiationRent is the rent of a negotiation's account, in lamports. Its vault's is not included.
+// NegotiationRent is the rent for a negotiation's account, in lamports. The vault's rent is not included.
 const NegotiationRent = 4_454_400
 
 // DecodeVersioned decodes an account's data, and returns a [*DecodeError] with [ErrOutOfRange] for a layout
@@ -17,7 +17,7 @@ func (v *Negotiation) DecodeVersioned(data []byte) error {
 	return nil
 }
 
-// SideOf returns the side of an agent; false for anyone but the two parties.
+// SideOf returns an agent's side. The second result is false for anyone but the parties.
 func (v *Negotiation) SideOf(agent solana.PublicKey) (OfferSide, bool) {
 	switch agent {
 	case v.Buyer:
@@ -46,7 +46,7 @@ func (v *Negotiation) IsOpen() bool {
 	return v.Status == NegotiationStatusCreated || v.IsBargaining()
 }
 
-// IsAgreed reports whether a price is agreed and is being paid by milestones.
+// IsAgreed reports whether the price is agreed and is being paid by milestones.
 func (v *Negotiation) IsAgreed() bool { return v.Status == NegotiationStatusAccepted }
 
 // IsOver reports whether only payouts and the closing remain.
@@ -57,9 +57,10 @@ func (v *Negotiation) IsOver() bool {
 // HasOffer reports whether there is an offer or a midpoint.
 func (v *Negotiation) HasOffer() bool { return !v.CurrentOfferBy.IsZero() }
 
-// Turn returns the side whose turn it is: during the comparison of reservation prices the side of the next
-// step, afterwards the side of the next offer, which is first the buyer and then alternates. Only that side
-// can accept the latest offer, except that either side can accept a midpoint: see [Negotiation.CanAccept].
+// Turn returns the side whose turn it is: while reservation prices are compared, the side that takes the next
+// step, afterwards the side that makes the next offer, beginning with the buyer and then alternating. Only
+// that side can accept the latest offer, except that either side can accept a midpoint: see
+// [Negotiation.CanAccept].
 func (v *Negotiation) Turn() OfferSide {
 	if side, ok := v.ZopaStep().Side(); ok {
 		return side
@@ -70,7 +71,7 @@ func (v *Negotiation) Turn() OfferSide {
 	return OfferSideSeller
 }
 
-// CanAccept reports whether a side can accept the current offer: the other side's, or the midpoint.
+// CanAccept reports whether the side can accept the current offer: the counterparty's, or the midpoint.
 func (v *Negotiation) CanAccept(side OfferSide) bool {
 	return v.IsBargaining() && v.HasOffer() && (v.HasMidpoint() || v.Turn() == side)
 }
@@ -82,33 +83,33 @@ func (v *Negotiation) RoundsLeft() uint8 { return v.MaxRounds - min(v.CurrentRou
 // on the negotiation can only expire.
 func (v *Negotiation) IsOverdue(now int64) bool { return now >= v.TurnDeadline }
 
-// EscrowAfterRound returns the value of the escrow after one more offer, in base units of the mint. The decay
-// of a round is rounded to the nearest unit, halves up.
+// EscrowAfterRound returns the escrow value after one more offer, in the mint's base units. Each round's
+// decay is rounded to the nearest unit, halves up.
 func (v *Negotiation) EscrowAfterRound() uint64 {
 	return v.EffectiveEscrow - ShareOf(v.EffectiveEscrow, v.DecayRateBps, BpsDenominator/2)
 }
 
-// OfferRange returns the lowest and the highest next offer in base units of the mint.
+// OfferRange returns the lowest and the highest next offer in the mint's base units.
 func (v *Negotiation) OfferRange() (least, most uint64) {
 	most = v.EscrowAfterRound()
 	return ShareOf(most, v.MinOfferBps, 0), most
 }
 
-// FeeOn returns the protocol's part of a price, in base units of the mint, rounded down. The seller gets the
-// rest.
+// FeeOn returns the protocol's part of the price, in the mint's base units, rounded down. The rest goes to
+// the seller.
 func (v *Negotiation) FeeOn(price uint64) uint64 { return ShareOf(price, v.ProtocolFeeBps, 0) }
 
-// Decay returns the escrow's loss over all rounds so far, in base units of the mint.
+// Decay returns the escrow's loss over all rounds so far, in the mint's base units.
 func (v *Negotiation) Decay() uint64 { return v.EscrowAmount - min(v.EffectiveEscrow, v.EscrowAmount) }
 
-// DecayAfterRound returns the escrow's loss over all rounds so far and one more offer, in base units of the
-// mint.
+// DecayAfterRound returns the escrow's loss over all rounds so far and one more offer, in the mint's base
+// units.
 func (v *Negotiation) DecayAfterRound() uint64 {
 	return v.EscrowAmount - min(v.EscrowAfterRound(), v.EscrowAmount)
 }
 
-// DecayAfter returns the escrow's loss after a number of offers, in base units of the mint. It follows from the deposit
-// and the rate alone.
+// DecayAfter returns the escrow's loss after the given number of offers, in the mint's base units. It follows
+// from the deposit and the rate alone.
 func (v *Negotiation) DecayAfter(offers int) uint64 {
 	n := Negotiation{EscrowAmount: v.EscrowAmount, EffectiveEscrow: v.EscrowAmount, DecayRateBps: v.DecayRateBps}
 	for range offers {
@@ -117,7 +118,7 @@ func (v *Negotiation) DecayAfter(offers int) uint64 {
 	return n.Decay()
 }
 
-// HeldBond returns the seller's bond in the vault, in base units of the mint; zero unless one is held.
+// HeldBond returns the seller's bond in the vault, in the mint's base units, or 0 if no bond is held.
 func (v *Negotiation) HeldBond() uint64 {
 	if v.BondState != BondStateHeld {
 		return 0
@@ -126,14 +127,14 @@ func (v *Negotiation) HeldBond() uint64 {
 }
 
 // ShareOf returns a share in basis points, computed as in the program: from quotient and remainder, so that
-// it is exact and cannot overflow up to 10,000 basis points. A higher rate, which the program never stores,
-// counts as 10,000.
+// it is exact and cannot overflow up to 10,000 basis points. Higher rates, never stored by the program, count
+// as 10,000.
 func ShareOf(amount uint64, bps uint16, rounding uint64) uint64 {
 	share := min(uint64(bps), BpsDenominator)
 	return amount/BpsDenominator*share + (amount%BpsDenominator*share+rounding)/BpsDenominator
 }
 
-// ClaimableOf returns a party's recorded payout that could not be delivered, in base units of the mint; zero
+// ClaimableOf returns a party's recorded payout that could not be delivered, in the mint's base units, or 0
 // for anyone else.
 func (v *Negotiation) ClaimableOf(party solana.PublicKey) uint64 {
 	side, ok := v.SideOf(party)

@@ -8,23 +8,23 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// ProgramError is the program's rejection of an instruction. [errors.Is] compares its code:
+// ProgramError is the program's rejection of an instruction. [errors.Is] compares the code:
 //
 //	errors.Is(err, protocol.ErrNotYourTurn)
 type ProgramError struct {
-	// Code is the code of the program, from 6000, or of Anchor.
+	// Code is a program code, from 6000, or an Anchor code.
 	Code ErrorCode
-	// Name is the code's name in the IDL or in Anchor; empty for a code that this version does not know.
+	// Name is the code's name in the IDL or in Anchor, or "" if the code is unknown.
 	Name string
 	// Message is a one-line description.
 	Message string
 	// Instruction is the index of the rejected instruction in the transaction, from 0; -1 if the client
 	// itself has rejected it, as the program would, before there was a transaction.
 	Instruction int
-	// Logs are the logs of the transaction.
+	// Logs holds the transaction's logs.
 	Logs []string
-	// Signature is the signature of the failed transaction. It is zero if the rejection was simulated and
-	// nothing was sent.
+	// Signature is the signature of the failed transaction. If the rejection was simulated and nothing was
+	// sent, it is zero.
 	Signature solana.Signature
 }
 
@@ -38,12 +38,12 @@ func (e *ProgramError) Error() string {
 // Unwrap returns the code.
 func (e *ProgramError) Unwrap() error { return e.Code }
 
-// TransactionOutcome returns the outcome of the transaction: it was not sent, or it has failed.
+// TransactionOutcome returns the outcome of the transaction: not sent, or failed.
 func (e *ProgramError) TransactionOutcome() transaction.Outcome {
 	return transaction.OfFailure(e.Signature)
 }
 
-// Refusal returns the error of an instruction that the program would reject.
+// Refusal returns an error for an instruction that the program would reject.
 func Refusal(code ErrorCode) *ProgramError {
 	return &ProgramError{Code: code, Name: code.Name(), Message: code.Message(), Instruction: -1}
 }

@@ -16,19 +16,19 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// ErrSealedPrice reports bytes that are not a document of [SealedPrice.Secret], or an encoding of a sealed
+// ErrSealedPrice reports bytes that are not a [SealedPrice.Secret] document, or an attempt to encode a sealed
 // price by other means.
 var ErrSealedPrice = errors.New("haggle: sealed price")
 
-// SealedPrice is an agent's reservation price in one negotiation (the most that the buyer would pay, or the
-// least that the seller would take) and the nonce that keeps its commitment from being guessed.
+// SealedPrice is an agent's reservation price in a negotiation (the buyer's maximum or the seller's minimum
+// price) and the nonce that keeps the commitment from being guessed.
 //
-// A party that loses it after the commitment cannot reveal it, and a seller then loses its bond: store Secret
+// A party that loses it after committing cannot reveal it, and a seller then loses the bond: store Secret
 // before submit_zopa_commitment is sent. Printing or encoding a SealedPrice does not reveal the price; Price,
 // Nonce and Secret do.
 type SealedPrice struct {
 	// secret is behind two pointers: fmt follows one when it prints a structure that contains a SealedPrice,
-	// and then prints the address of the price instead of the price.
+	// and then prints a pointer instead of the price.
 	secret **sealedPrice
 }
 
@@ -52,11 +52,11 @@ func (p SealedPrice) open() sealedPrice {
 	return **p.secret
 }
 
-// SealPrice seals a party's reservation price in a negotiation, in base units of the mint, with a random
+// SealPrice seals a party's reservation price in a negotiation, in the mint's base units, with a random
 // nonce.
 //
 // Like the program at the reveal it returns [ErrInvalidParams] for a price outside
-// [Negotiation.ReservationRange], and [ErrUnauthorized] for an agent that is no party.
+// [Negotiation.ReservationRange], and [ErrUnauthorized] unless the agent is a party.
 func SealPrice(address solana.PublicKey, n *Negotiation, agent solana.PublicKey, price uint64) (*SealedPrice, error) {
 	var nonce [32]byte
 	if _, err := rand.Read(nonce[:]); err != nil {
@@ -80,11 +80,11 @@ func NewSealedPrice(negotiation solana.PublicKey, createdAt int64, agent solana.
 // IsZero reports whether there is no price.
 func (p SealedPrice) IsZero() bool { return p.secret == nil }
 
-// PriceRangeError is the error of a reservation price that the program would reject.
+// PriceRangeError reports a reservation price that the program would reject.
 type PriceRangeError struct {
 	// Mint is the mint of the price.
 	Mint solana.PublicKey
-	// Least and Most are the lowest and the highest price, in base units of the mint.
+	// Least and Most hold the lowest and the highest price, in the mint's base units.
 	Least, Most uint64
 }
 
@@ -94,7 +94,7 @@ func (e *PriceRangeError) Error() string {
 	})
 }
 
-// TextWith returns the text of Error with each amount formatted by a function, which gets base units of the mint.
+// TextWith returns Error's text with each amount formatted by write, which takes the mint's base units.
 func (e *PriceRangeError) TextWith(write func(mint solana.PublicKey, units uint64) string) string {
 	return fmt.Sprintf("reservation price out of range: must be %s to %s", write(e.Mint, e.Least), write(e.Mint, e.Most))
 }
@@ -112,7 +112,7 @@ func (p SealedPrice) CheckRange(action string, n *Negotiation) error {
 	return nil
 }
 
-// Negotiation returns the address of the negotiation that the price is for. The price is for one deal there:
+// Negotiation returns the negotiation address that the price belongs to. It belongs to a single deal there:
 // see CreatedAt.
 func (p SealedPrice) Negotiation() solana.PublicKey { return p.open().negotiation }
 
@@ -122,7 +122,7 @@ func (p SealedPrice) CreatedAt() int64 { return p.open().createdAt }
 // Agent returns the party that the price belongs to.
 func (p SealedPrice) Agent() solana.PublicKey { return p.open().agent }
 
-// Price returns the price itself, in base units of the mint.
+// Price returns the price itself, in the mint's base units.
 func (p SealedPrice) Price() uint64 { return p.open().price }
 
 // Nonce returns the nonce that keeps the commitment from being guessed; the reveal of the price reveals it.
@@ -134,13 +134,13 @@ func (p SealedPrice) Commitment() [32]byte {
 	return ZopaCommitment(secret.negotiation, secret.createdAt, secret.agent, secret.price, secret.nonce)
 }
 
-// Matches reports whether a commitment is to this price, in a time that does not depend on the result.
+// Matches reports whether the commitment matches this price, in constant time.
 func (p SealedPrice) Matches(commitment [32]byte) bool {
 	own := p.Commitment()
 	return subtle.ConstantTimeCompare(own[:], commitment[:]) == 1
 }
 
-// sealedPriceVersion is the version of the document that Secret returns.
+// sealedPriceVersion is the Secret document's version.
 const sealedPriceVersion = 1
 
 type sealedPriceDocument struct {
@@ -153,8 +153,8 @@ type sealedPriceDocument struct {
 	Commitment  string           `json:"commitment"`
 }
 
-// Secret returns everything that the reveal of the price needs, as a JSON document for [ParseSealedPrice].
-// Store it where only its owner can read it. It returns an error for the zero SealedPrice only.
+// Secret returns everything needed to reveal the price, as a JSON document for [ParseSealedPrice]. Store it
+// where only the owner can read it. Secret returns an error for the zero SealedPrice only.
 func (p SealedPrice) Secret() ([]byte, error) {
 	secret, commitment := p.open(), p.Commitment()
 	if secret.price == 0 {
@@ -171,8 +171,8 @@ func (p SealedPrice) Secret() ([]byte, error) {
 	})
 }
 
-// ParseSealedPrice reads a document of [SealedPrice.Secret]. It returns [ErrSealedPrice] for anything else,
-// even if only one character of a key, the price or the nonce differs: then the commitment does not match.
+// ParseSealedPrice reads a [SealedPrice.Secret] document. It returns [ErrSealedPrice] for anything else, even
+// if a single character in a key, the price or the nonce differs: then the commitment does not match.
 func ParseSealedPrice(secret []byte) (*SealedPrice, error) {
 	decoder := json.NewDecoder(bytes.NewReader(secret))
 	decoder.DisallowUnknownFields()
@@ -204,7 +204,7 @@ func isEnd(decoder *json.Decoder) bool {
 	return errors.Is(err, io.EOF)
 }
 
-// String returns a text that identifies the price's owner and negotiation. It leaves out the price itself.
+// String identifies the price's owner and negotiation, but omits the price itself.
 func (p SealedPrice) String() string {
 	if p.secret == nil {
 		return "no sealed price"
@@ -227,8 +227,8 @@ func (p SealedPrice) Format(state fmt.State, verb rune) {
 // LogValue returns String.
 func (p SealedPrice) LogValue() slog.Value { return slog.StringValue(p.String()) }
 
-// MarshalText returns [ErrSealedPrice], so that the encoding of a structure neither reveals the price nor
-// loses it silently.
+// MarshalText returns [ErrSealedPrice], so that encoding a structure neither reveals the price nor loses it
+// silently.
 func (p SealedPrice) MarshalText() ([]byte, error) {
 	return nil, fmt.Errorf("%w: it is encoded by Secret alone", ErrSealedPrice)
 }

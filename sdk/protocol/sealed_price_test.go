@@ -22,7 +22,7 @@ const secretPrice = 3_141_593
 
 const sealedAt = 1_700_000_000
 
-// comparedDeal is a negotiation, with its address, in which reservation prices are compared.
+// comparedDeal is a negotiation, including the address, where reservation prices are compared.
 type comparedDeal struct {
 	Address solana.PublicKey
 	Negotiation

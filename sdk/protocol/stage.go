@@ -1,6 +1,6 @@
 package protocol
 
-// Stage is the coarse state of a negotiation.
+// Stage is a negotiation's coarse state.
 type Stage string
 
 // The stages.
@@ -13,7 +13,7 @@ const (
 	StageOver Stage = "over"
 )
 
-// Stage returns the coarse state of the negotiation.
+// Stage returns the negotiation's coarse state.
 func (v *Negotiation) Stage() Stage {
 	switch {
 	case v.IsOpen():

@@ -37,7 +37,7 @@ func strictCases(t *testing.T) []strictCase {
 	return cases
 }
 
-// refused requires an error with a reason, and that the value has not changed.
+// refused requires an error with a reason, and that the value is unchanged.
 func (c strictCase) refused(t *testing.T, data []byte, reason error) {
 	t.Helper()
 	before := reflect.ValueOf(c.value).Elem().Interface()
@@ -74,8 +74,7 @@ func TestEveryWrongBitOfTheDiscriminatorIsRefused(t *testing.T) {
 }
 
 // Every byte is given every value: either it is rejected as out of range, or encoding returns the same bytes.
-// The fields that reject values, and the number of their valid values, are exactly those of the flags and
-// enums.
+// Exactly the flags and enums reject values, and their numbers of valid values match.
 func TestEveryValueOfEveryByteIsKeptOrRefused(t *testing.T) {
 	ranged := map[string]int{}
 	for _, c := range strictCases(t) {

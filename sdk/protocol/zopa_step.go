@@ -14,7 +14,7 @@ const (
 	ZopaStepSellerReveals
 )
 
-// Side returns the side that takes the step; false for ZopaStepNone.
+// Side returns the side that takes the step. The second result is false for ZopaStepNone.
 func (s ZopaStep) Side() (OfferSide, bool) {
 	switch s {
 	case ZopaStepBuyerCommits, ZopaStepBuyerReveals:
@@ -64,7 +64,7 @@ func (v *Negotiation) ZopaStep() ZopaStep {
 	return ZopaStepNone
 }
 
-// CommitmentOf returns a side's commitment; zero before it has committed.
+// CommitmentOf returns a side's commitment, or all zeros if the side did not commit yet.
 func (v *Negotiation) CommitmentOf(side OfferSide) [32]byte {
 	if side == OfferSideBuyer {
 		return v.BuyerCommitment
@@ -72,9 +72,9 @@ func (v *Negotiation) CommitmentOf(side OfferSide) [32]byte {
 	return v.SellerCommitment
 }
 
-// Midpoint returns the midpoint of the buyer's revealed reservation price and a price of the seller, rounded
-// down. It becomes the current offer when the seller reveals that price. Midpoint returns false if the buyer
-// has not revealed its price, or if its price is below the seller's.
+// Midpoint returns the midpoint of the buyer's revealed reservation price and the given seller's price,
+// rounded down. It becomes the current offer when the seller reveals that price. Midpoint returns false if
+// the buyer did not reveal a price yet, or revealed a price lower than the seller's.
 func (v *Negotiation) Midpoint(sellerPrice uint64) (uint64, bool) {
 	if v.BuyerPrice == 0 || v.BuyerPrice < sellerPrice {
 		return 0, false
@@ -89,24 +89,24 @@ func (v *Negotiation) HasMidpoint() bool {
 }
 
 // EndedWithoutZone reports whether the revealed reservation prices have ended the negotiation, because the
-// buyer's highest price is below the seller's lowest.
+// buyer's highest price is less than the seller's lowest.
 func (v *Negotiation) EndedWithoutZone() bool {
 	return v.Status == NegotiationStatusRejected && v.ZopaPhase == ZopaPhaseRevealed && v.BuyerPrice < v.SellerPrice
 }
 
-// SellerOwesReveal reports whether the seller forfeits its bond unless it reveals: the buyer has revealed its
-// price, and the seller has not.
+// SellerOwesReveal reports whether the seller forfeits the bond unless the seller reveals: only the buyer has
+// revealed a price.
 func (v *Negotiation) SellerOwesReveal() bool {
 	return v.ZopaPhase == ZopaPhaseBothCommitted && v.BuyerPrice != 0
 }
 
-// RejectionForfeitsBond reports whether a rejection by the seller forfeits its bond to the buyer: the buyer
-// has revealed its reservation price, and has made no offer since.
+// RejectionForfeitsBond reports whether the seller forfeits the bond to the buyer by rejecting: the buyer has
+// revealed the reservation price, and has made no offer since.
 func (v *Negotiation) RejectionForfeitsBond() bool {
 	return v.HeldBond() > 0 && (v.SellerOwesReveal() || v.ZopaPhase == ZopaPhaseRevealed && v.CurrentRound == 0)
 }
 
-// ReservationRange returns the lowest and the highest reservation price, in base units of the mint:
+// ReservationRange returns the lowest and the highest reservation price, in the mint's base units:
 // min_offer_bps of the escrow, but at least 1, and the escrow.
 func (v *Negotiation) ReservationRange() (least, most uint64) {
 	return max(1, ShareOf(v.EscrowAmount, v.MinOfferBps, 0)), v.EscrowAmount
