@@ -113,7 +113,8 @@ database sells its licences at once.
 
 A price is for one fetch, in the publisher's currency, with up to six digits after the point. The strategy
 never sells below --min-price, aims at --preferred-price, and begins at --max-price or below. The publisher
-changes the other fields of the strategy with its key: see docs/GATEWAY.md.`
+must approve agreements above 1,000 units of the currency. It changes this amount and the other fields of the
+strategy with its key: see docs/GATEWAY.md.`
 
 const addClientHelp = `Adds an AI company to the gateway's database, and prints its API key, once. Its licences name it, so verify
 the name first.`

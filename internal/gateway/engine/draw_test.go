@@ -76,9 +76,9 @@ func drawStrategy(t *rapid.T) Strategy {
 		tier.Price = anywhere(s.MinPrice, tier.Price).Draw(t, "tier price")
 		s.Tiers = append(s.Tiers, tier)
 	}
+	s.ApprovalAbove = MaxApprovalAbove // no drawn agreement reaches it
 	if rapid.Bool().Draw(t, "approval") {
-		above := rapid.Uint64Range(0, 2*s.MaxPrice).Draw(t, "above")
-		s.ApprovalAbove = &above
+		s.ApprovalAbove = rapid.Uint64Range(0, 2*s.MaxPrice).Draw(t, "above")
 	}
 	for _, breaker := range rapid.SliceOfN(rapid.Custom(drawBreaker), 0, 3).Draw(t, "breakers") {
 		with := s

@@ -27,8 +27,7 @@ func TestAPartyLeavesAnOpenNegotiation(t *testing.T) {
 	_, err = Leave(&s, open, PartyClient, "because")
 	require.EqualError(t, err, `reason: "because" is unknown; use one of [price terms cancelled other]`)
 
-	above := uint64(1)
-	s.ApprovalAbove = &above
+	s.ApprovalAbove = 1
 	agreed, err := Respond(&s, open, at(5000))
 	require.NoError(t, err)
 	require.Equal(t, Approve, agreed.Action)

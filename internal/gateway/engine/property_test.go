@@ -124,7 +124,7 @@ func TestConcessionDirection(t *testing.T) {
 func TestNoProposalsReachBelowTheBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawStrategy(t)
-		s.AutoAcceptThreshold, s.ApprovalAbove = One, nil
+		s.AutoAcceptThreshold, s.ApprovalAbove = One, MaxApprovalAbove
 		state := State{}
 		for range rapid.IntRange(1, 30).Draw(t, "proposals") {
 			proposal := drawProposal(t, &s)

@@ -169,7 +169,7 @@ func (s *Strategy) agree(agreed terms.Terms, analysis Analysis) Decision {
 	if agreed.PrepaidFetches == 0 {
 		amount = agreed.Price
 	}
-	if s.ApprovalAbove != nil && amount > *s.ApprovalAbove {
+	if amount > s.ApprovalAbove {
 		decision.Action, decision.Reason = Approve, ReasonApproval
 	}
 	return decision

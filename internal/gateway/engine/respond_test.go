@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -326,8 +327,7 @@ func TestThresholdOfAnAggressivePublisher(t *testing.T) {
 
 func TestApproval(t *testing.T) {
 	s := parsed(t, documentStrategy)
-	above := uint64(1_800_000)
-	s.ApprovalAbove, s.ApprovalSeconds = &above, 7_200
+	s.ApprovalAbove, s.ApprovalSeconds = 1_800_000, 7_200
 	proposal := at(1800)
 	proposal.PrepaidFetches = 1000
 	require.Equal(t, Accept, respond(t, &s, State{}, proposal).Action, "not above it")
@@ -349,9 +349,41 @@ func TestApproval(t *testing.T) {
 	require.Equal(t, noon.Add(3*time.Hour), s.Deadline(Counter, noon, noon.Add(150*time.Minute)), "it ends after three hours")
 	require.Equal(t, noon.Add(11*time.Hour), s.Deadline(Counter, noon, noon.Add(10*time.Hour)), "begun before this rule")
 
-	none := uint64(1799) // without prepaid fetches, the price of one counts
-	s.ApprovalAbove = &none
+	s.ApprovalAbove = 1799 // without prepaid fetches, the price of one counts
 	require.Equal(t, Approve, respond(t, &s, State{}, at(1800)).Action)
+}
+
+// TestApprovalCeiling includes a definition without the field, as earlier versions of the gateway have stored it.
+func TestApprovalCeiling(t *testing.T) {
+	largest := at(terms.MaxPrice)
+	largest.PrepaidFetches = terms.MaxFetches
+	for _, c := range []struct {
+		field              string
+		price, fetches     uint64
+		atIt, oneFetchMore Action
+	}{
+		{``, 2000, 500_000, Accept, Approve},
+		{`"approval_above_micro": 2000,`, 2000, 1, Accept, Approve},
+		{`"approval_above_micro": 4000000000,`, 2000, 2_000_000, Accept, Approve},
+		{`"approval_above_micro": 0,`, 2000, 0, Approve, Approve},
+		{`"approval_above_micro": 9007199254740991,`, 2000, 4_503_599_627, Accept, Accept},
+	} {
+		s := parsed(t, strings.Replace(documentStrategy, "{", "{"+c.field, 1))
+		proposal := at(c.price)
+		proposal.PrepaidFetches = c.fetches
+		require.Equal(t, c.atIt, respond(t, &s, State{}, proposal).Action, "%s", c.field)
+		proposal.PrepaidFetches++
+		require.Equal(t, c.oneFetchMore, respond(t, &s, State{}, proposal).Action, "%s", c.field)
+		require.Equal(t, Approve, respond(t, &s, State{}, largest).Action, "%s: no value turns it off", c.field)
+	}
+	s := parsed(t, documentStrategy)
+	require.Equal(t, Accept, respond(t, &s, State{}, at(terms.MaxPrice)).Action, "a fetch costs at most the ceiling")
+
+	countered := respond(t, &s, State{}, at(600))
+	countered.Terms.PrepaidFetches = 1_000_000
+	agreed, err := AcceptCounter(&s, State{}.Next(at(600), countered))
+	require.NoError(t, err)
+	require.Equal(t, Approve, agreed.Action, "also if the client accepts the publisher's offer")
 }
 
 func TestCallsThatDoNotFit(t *testing.T) {

@@ -10,6 +10,12 @@ import (
 // One is the score 1: scores and thresholds are in millionths.
 const One terms.Decimal = 1_000_000
 
+// DefaultApprovalAbove is the approval_above_micro of strategies without the field: 1,000 units of the currency.
+const DefaultApprovalAbove = 1_000_000_000
+
+// MaxApprovalAbove is the highest approval_above_micro, about 9 billion units of the currency.
+const MaxApprovalAbove = maxExact
+
 // MaxStrategySize is the size of the largest JSON document of a strategy, in bytes.
 const MaxStrategySize = 64 * 1024
 
@@ -56,8 +62,9 @@ type Strategy struct {
 	// TimeoutSeconds is the time without activity after which a negotiation ends.
 	TimeoutSeconds uint32 `json:"timeout_seconds"`
 	// ApprovalAbove is the price of all prepaid fetches, or of one fetch without prepaid ones, above which the
-	// publisher must approve an agreement. If nil, no agreement needs an approval.
-	ApprovalAbove *uint64 `json:"approval_above_micro,omitempty"`
+	// publisher must approve an agreement, in micro units: 0 to [MaxApprovalAbove], [DefaultApprovalAbove] if the
+	// strategy does not set it. No value turns the approval off.
+	ApprovalAbove uint64 `json:"approval_above_micro"`
 	// ApprovalSeconds is the time for the approval.
 	ApprovalSeconds uint32 `json:"approval_seconds"`
 	// LicenseSeconds is the validity of a licence after the agreement.
@@ -91,7 +98,7 @@ func NewStrategy() Strategy {
 		PreferredPurposes: []terms.Purpose{terms.Inference},
 		DealBreakers:      []DealBreaker{}, Tiers: []Tier{}, Hours: []Hours{},
 		MaxRounds: 10, AutoAcceptThreshold: 900_000, TimeoutSeconds: 3_600,
-		ApprovalSeconds: 86_400, LicenseSeconds: 30 * 86_400,
+		ApprovalAbove: DefaultApprovalAbove, ApprovalSeconds: 86_400, LicenseSeconds: 30 * 86_400,
 		TimeZone: "UTC", IsActive: true, LLMTemperature: 700_000,
 	}
 }

@@ -199,6 +199,7 @@ func TestApprovalReturnsAtOnce(t *testing.T) {
 	var opened mcp.ProposeAnswer
 	client.call("propose_license_terms", arguments, &opened)
 	require.Equal(t, engine.Approve, opened.Action)
+	require.Contains(t, client.InitializeResult().Instructions, `has the action "approve"`)
 	require.Contains(t, opened.Next, "get_negotiation_status")
 	id := opened.Answers[0].Negotiation.ID
 	_, err := g.Approve(t.Context(), publisher, service.ApprovalRequest{Negotiation: id, Approved: true})

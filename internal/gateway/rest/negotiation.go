@@ -16,7 +16,8 @@ import (
 
 const negotiationHelp = `An AI company's agent asks publishers for licences to their content. Rules of the
 publisher answer each proposal at once. An agreement becomes a licence with the client's verified name.
-Prices are whole millionths of the publisher's currency per fetch.`
+Prices are whole millionths of the publisher's currency per fetch. An agreement above an amount that the
+publisher sets, by default 1,000 units of the currency, has the action approve and waits for the publisher.`
 
 // Negotiation returns the handler of the negotiation API.
 func Negotiation(config Config) http.Handler {

@@ -292,6 +292,11 @@ func TestTheDescription(t *testing.T) {
 	require.NotContains(t, string(proposed), `"null"`)
 	require.Equal(t, []any{"min_price_per_fetch_micro", "preferred_price_per_fetch_micro",
 		"max_price_per_fetch_micro"}, inner(document, "components", "schemas", "NewStrategy", "required"))
+	ceiling, _ := inner(document, "components", "schemas", "NewStrategy", "properties", "approval_above_micro").(map[string]any)
+	require.Contains(t, ceiling["description"], "must approve each agreement")
+	require.EqualValues(t, 1_000_000_000, ceiling["default"])
+	require.EqualValues(t, 1<<53-1, ceiling["maximum"])
+	require.Contains(t, inner(document, "info", "description"), "by default 1,000 units of the currency")
 	require.Contains(t, text.text, `application/problem+json`)
 	licensing := must(t, 200, call(t, "GET", g.licensing+"/openapi.json", "", ""))
 	require.Contains(t, inner(licensing, "paths"), "/api/licenses/{id}")

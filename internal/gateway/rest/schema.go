@@ -207,6 +207,7 @@ func (NewStrategy) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema
 		"min_price_per_fetch_micro", "preferred_price_per_fetch_micro", "max_price_per_fetch_micro",
 	}
 	describeStrategy(s)
+	s.Properties["approval_above_micro"].Default = engine.DefaultApprovalAbove
 	return s
 }
 
@@ -229,10 +230,14 @@ func describeStrategy(s *huma.Schema) {
 		"min_token_ttl_seconds": terms.MaxTTLSeconds, "preferred_token_ttl_seconds": terms.MaxTTLSeconds,
 		"max_token_ttl_seconds": terms.MaxTTLSeconds, "min_burst_rps": terms.MaxRPS,
 		"preferred_burst_rps": terms.MaxRPS, "max_burst_rps": terms.MaxRPS,
+		"approval_above_micro": engine.MaxApprovalAbove,
 	}
 	for name, value := range most {
 		s.Properties[name].Maximum = &value
 	}
+	s.Properties["approval_above_micro"].Description = "The publisher must approve each agreement whose prepaid " +
+		"fetches together, or whose fetch without prepaid ones, cost more micro units of the currency. No value turns " +
+		"this off"
 	s.Properties["negotiation_style"].Enum = oneOf(engine.Styles()).Enum
 	s.Properties["currency"].Pattern = "^[A-Z][A-Z0-9]{2,11}$"
 	for _, name := range []string{"allowed_purposes", "preferred_purposes"} {

@@ -254,6 +254,41 @@ func TestAnalyticsAreThePublishersOwn(t *testing.T) {
 	})
 }
 
+// TestApprovalCeilingOfStoredStrategies has definitions as earlier versions have stored them, without the field, and
+// those of strategies without and with a value.
+func TestApprovalCeilingOfStoredStrategies(t *testing.T) {
+	const withoutCeiling = `{"min_price_per_fetch_micro": 1000, "preferred_price_per_fetch_micro": 2000,
+		"max_price_per_fetch_micro": 5000`
+	onBoth(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		old, err := f.store.ReplaceStrategy(ctx, 0, store.Strategy{
+			Publisher: f.siteA.ID, Name: "default", Definition: []byte(withoutCeiling + "}"), Active: true,
+		}, nil)
+		require.NoError(t, err)
+		sold := func(fetches uint64) engine.Action {
+			proposal := at(2000)
+			proposal.PrepaidFetches = fetches
+			return f.propose(t, f.openAI, proposal, "site-a.local").Action
+		}
+		require.Equal(t, engine.Accept, sold(500_000), "1,000 units")
+		require.Equal(t, engine.Approve, sold(500_001))
+		read, err := f.Strategy(ctx, f.siteA, old.ID)
+		require.NoError(t, err)
+		require.EqualValues(t, 1_000_000_000, read.ApprovalAbove, "the publisher sees the default")
+
+		created, err := f.CreateStrategy(ctx, f.siteA, []byte(withoutCeiling+"}"), "")
+		require.NoError(t, err)
+		require.EqualValues(t, 1_000_000_000, created.ApprovalAbove)
+		require.Equal(t, engine.Approve, sold(500_001))
+		_, err = f.UpdateStrategy(ctx, f.siteA, created.ID, []byte(`{"approval_above_micro": 1000002000}`))
+		require.NoError(t, err)
+		require.Equal(t, engine.Accept, sold(500_001))
+		require.Equal(t, engine.Approve, sold(500_002))
+		_, err = f.CreateStrategy(ctx, f.siteA, []byte(withoutCeiling+`, "approval_above_micro": 9007199254740992}`), "")
+		require.Equal(t, "approval_above_micro", fails(t, err, service.Invalid, "invalid").Field)
+	})
+}
+
 // A strategy that is accepted can be read again, with any text as its prompt.
 func TestAStrategyFitsItsReader(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
