@@ -205,7 +205,7 @@ func (c *serveCommand) add(ctx context.Context, add func(parties) (partyView, er
 	switch {
 	case isKnown(err):
 		return &exitcode.Error{Kind: exitcode.Refused, Err: err, Hint: "for another key, POST /api/keys: see docs/GATEWAY.md"}
-	case errors.As(err, &known) && known.Kind == service.Invalid:
+	case errors.As(err, &known) && (known.Kind == service.Invalid || known.Code == service.CodeConfusable):
 		return &exitcode.Error{Kind: exitcode.Usage, Err: err}
 	case err != nil:
 		return err
