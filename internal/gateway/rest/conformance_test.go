@@ -17,8 +17,8 @@ import (
 
 var parameter = regexp.MustCompile(`\\\{[a-z]+\\\}`)
 
-// conforming serves a handler and checks that every response to an operation has a status and a document of
-// the handler's own description.
+// conforming serves a handler and checks that every response to an operation has a status, a document and a
+// Retry-After of the handler's own description.
 func conforming(t *testing.T, handler http.Handler) http.Handler {
 	t.Helper()
 	answer := httptest.NewRecorder()
@@ -33,7 +33,7 @@ func conforming(t *testing.T, handler http.Handler) http.Handler {
 	var description struct {
 		Paths map[string]map[string]struct {
 			Responses map[string]struct {
-				Content map[string]json.RawMessage
+				Content, Headers map[string]json.RawMessage
 			}
 		}
 	}
@@ -52,7 +52,8 @@ func conforming(t *testing.T, handler http.Handler) http.Handler {
 		return schema, err
 	}
 
-	check := func(method, path string, status int, kind string, body []byte) error {
+	check := func(method, path string, status int, header http.Header, body []byte) error {
+		kind := header.Get("Content-Type")
 		for template, operations := range description.Paths {
 			pattern := "^" + parameter.ReplaceAllString(regexp.QuoteMeta(template), `[^/]+`) + "$"
 			operation, known := operations[strings.ToLower(method)]
@@ -64,6 +65,9 @@ func conforming(t *testing.T, handler http.Handler) http.Handler {
 			response, declared := operation.Responses[fmt.Sprint(status)]
 			if _, typed := response.Content[kind]; !declared || !typed {
 				return fmt.Errorf("%s %s: status %d with %s is not described", method, template, status, kind)
+			}
+			if _, described := response.Headers["Retry-After"]; !described && header.Get("Retry-After") != "" {
+				return fmt.Errorf("%s %s: Retry-After of status %d is not described", method, template, status)
 			}
 			schema, err := compile(fmt.Sprintf("api.json#/paths/%s/%s/responses/%d/content/%s/schema",
 				escape.Replace(template), strings.ToLower(method), status, escape.Replace(kind)))
@@ -84,8 +88,7 @@ func conforming(t *testing.T, handler http.Handler) http.Handler {
 		answer := httptest.NewRecorder()
 		method, path := r.Method, r.URL.Path
 		handler.ServeHTTP(answer, r)
-		if err := check(method, path, answer.Code, answer.Header().Get("Content-Type"),
-			answer.Body.Bytes()); err != nil {
+		if err := check(method, path, answer.Code, answer.Header(), answer.Body.Bytes()); err != nil {
 			t.Error(err)
 		}
 		for name, values := range answer.Header() {

@@ -5,8 +5,8 @@
 //	err := server.Serve(listener)
 //
 // Every error is a problem of RFC 9457, whose type is urn:haggle:problem: and a code of package service. An
-// invalid request has the status 422 and the field in errors[].location. 409 with the code
-// negotiation-in-progress and 429 have Retry-After.
+// invalid request has the status 422 and the field in errors[].location. The responses with Retry-After have
+// this header in the description.
 //
 // POST requests that create or decide take the header Idempotency-Key: a repeated request with the same key
 // gets the first answer, except that create-key answers 409. All documents are read strictly: unknown and

@@ -63,8 +63,8 @@ var links = []link{
 	}},
 }
 
-// describeLinks adds the links to the description.
-func describeLinks(description *huma.OpenAPI) {
+// operationsOf returns the operations of a description by their ids.
+func operationsOf(description *huma.OpenAPI) map[string]*huma.Operation {
 	operations := map[string]*huma.Operation{}
 	for _, path := range description.Paths {
 		for _, operation := range []*huma.Operation{path.Get, path.Post, path.Patch, path.Delete} {
@@ -73,6 +73,12 @@ func describeLinks(description *huma.OpenAPI) {
 			}
 		}
 	}
+	return operations
+}
+
+// describeLinks adds the links to the description.
+func describeLinks(description *huma.OpenAPI) {
+	operations := operationsOf(description)
 	for _, l := range links {
 		operation := operations[l.from]
 		if operation == nil {

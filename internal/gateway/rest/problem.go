@@ -43,5 +43,5 @@ func (a *api) failed(ctx context.Context, operation string, err error) error {
 		return problem
 	}
 	seconds := int(math.Ceil(known.RetryAfter.Seconds()))
-	return huma.ErrorWithHeaders(problem, http.Header{"Retry-After": {strconv.Itoa(seconds)}})
+	return huma.ErrorWithHeaders(problem, http.Header{retryAfter: {strconv.Itoa(seconds)}})
 }

@@ -73,6 +73,7 @@ func newHandler(config Config, title, description string, register func(*api)) h
 	described := humago.New(mux, settings)
 	register(&api{described, config})
 	describeLinks(described.OpenAPI())
+	describeRetryAfter(described.OpenAPI())
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { unknown(mux, w, r) })
 
 	return http.MaxBytesHandler(config.Authenticator.Middleware(mux), MaxBody)
@@ -156,11 +157,12 @@ func add[I, O any](
 func errorsOf(method string) []int {
 	errors := []int{
 		http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusConflict,
-		http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusServiceUnavailable,
+		http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusInternalServerError,
+		http.StatusServiceUnavailable,
 	}
 	if method != http.MethodGet {
 		errors = append(errors, http.StatusBadRequest, http.StatusRequestTimeout,
-			http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusTooManyRequests)
+			http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
 	return errors
 }
