@@ -45,7 +45,9 @@ func raised(s *engine.Strategy, floor int64) *engine.Strategy {
 	return &up
 }
 
-// recall selects the proposals that the rules need.
+// recall selects the proposals that the rules need, including those in other negotiations that are open at the same
+// time. If each negotiation remembered only the proposals before its start, a client with several open ones could
+// try another way to concede in each, and buy where the asked price fell furthest.
 var recall = store.Recall{Period: engine.Memory, Limit: engine.MaxRounds}
 
 // given returns the strategy of a negotiation, and the state that follows from the parts that the store

@@ -422,3 +422,28 @@ func TestNextNegotiationStartsAtTheLastPrice(t *testing.T) {
 		require.Equal(t, opening, f.propose(t, f.openAI, at(600), "site-a.local").Answers[0].Terms.Price)
 	})
 }
+
+// TestSimultaneousNegotiationsConcedeTogether spends the concessions to a client in one negotiation. Another one, which
+// was open before, has none left.
+func TestSimultaneousNegotiationsConcedeTogether(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		first := f.propose(t, f.openAI, at(1000), "site-a.local").Answers[0].Negotiation.ID
+		second := f.propose(t, f.openAI, at(1000), "site-a.local").Answers[0].Negotiation.ID
+		asked := func(negotiation string, price uint64) uint64 {
+			f.offset.Add(int64(time.Second))
+			answer, err := f.Counter(t.Context(), f.openAI, service.CounterRequest{
+				Negotiation: negotiation, Terms: at(price),
+			})
+			require.NoError(t, err)
+			require.Equal(t, engine.Counter, answer.Action)
+			return answer.Terms.Price
+		}
+		newest := uint64(0)
+		for range 8 { // 10 proposals with the first ones of both
+			newest = asked(first, 1000)
+		}
+		require.EqualValues(t, 2000, newest)
+		require.Equal(t, newest, asked(second, 1000))
+		require.Equal(t, newest, asked(second, 1700), "a concession has no answer any more")
+	})
+}
