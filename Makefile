@@ -161,7 +161,7 @@ test-fuzz: program ## the fuzzer's own tests, and a short run of it
 	@echo "==> fuzzing"
 	@EXECUTIONS=100000 toolchain/fuzz
 
-test-gateway-api: ## random requests to the gateway, compared with its OpenAPI description: LIMIT=300 (seconds), EXAMPLES=5, SEED=1, DATABASE=sqlite
+test-gateway-api: ## random requests to the gateway, compared with its OpenAPI description: LIMIT=600 (seconds), EXAMPLES=5, SEED=1, DATABASE=sqlite
 	@toolchain/schemathesis
 
 differential: program ## play random instructions against the program, on two virtual machines, and the reference model: INSTRUCTIONS=1000000, SEED=...
