@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"sort"
 
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
@@ -149,6 +150,24 @@ func (a asking) prices(at levels, other terms.Terms) (ask, accept uint64) {
 	accept = a.discounted(at.discount) + a.surcharge(other)
 	ask = accept + part(a.opening-a.preferred, at.opening)
 	return min(ask, a.strategy.MaxPrice), min(accept, a.strategy.MaxPrice)
+}
+
+// lowest returns the lowest price at which a proposal with these other terms is accepted, by its score or because it
+// reaches the acceptable price.
+func (a asking) lowest(accept uint64, other terms.Terms) uint64 {
+	first := a.walkAway
+	if a.refuses(first) {
+		first = a.preferred
+	}
+	count := int(a.preferred-first) + 1
+	found := sort.Search(count, func(at int) bool {
+		other.Price = first + uint64(at)
+		return a.strategy.scoreFrom(a.walkAway, other).Total >= a.strategy.AutoAcceptThreshold
+	})
+	if found == count {
+		return accept
+	}
+	return min(accept, first+uint64(found))
 }
 
 // refuses reports whether the style does not sell at a price, whatever its score is: a style without a discount

@@ -21,6 +21,17 @@
 //     price, whatever the threshold is.
 //  6. An agreement above the approval threshold waits for the publisher.
 //
+// # The band of a counter offer
+//
+// A counter offer of the rules has the asked price. [Decision.WithPrice] gives it another one from the band, which
+// contains the prices that somebody other than the rules, such as a language model, can choose. Its lowest price
+// (Decision.Least) is the lowest one at which the rules would accept the same terms in the same round: the acceptable
+// price, or the price whose score reaches the threshold, and never less than the client offers. Its highest price is
+// the price of the rules' own counter offer. So no choice costs the publisher more than a client could get by naming
+// the price itself, and every choice reveals no more about the minimum than the answers of the rules do.
+//
+// [Decision.NotAbove] keeps the counter offers of later rounds at or below a chosen price.
+//
 // # Concessions
 //
 // A publisher has two prices. The preferred price is its target, and the minimum its walk-away price. It always

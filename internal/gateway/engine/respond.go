@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -46,6 +47,9 @@ type Decision struct {
 	// Terms are the accepted terms or the counter offer; nil for other actions.
 	Terms  *terms.Terms
 	Reason string
+	// Least is the lowest price that a counter offer can have instead of the price of Terms, which is the highest:
+	// see [Decision.WithPrice]. It is 0 for other actions.
+	Least uint64
 	// Round is the number of the answered proposal, from 1; 0 if the decision does not answer a proposal.
 	Round uint32
 	// Tone and Analysis are for the publisher's record.
@@ -143,7 +147,36 @@ func (s *Strategy) answer(state State, proposal terms.Terms) Decision {
 		}
 	}
 	offer.Price = min(max(ask, proposal.Price), s.MaxPrice)
-	return Decision{Action: Counter, Terms: &offer, Reason: reasons(proposal, offer), Analysis: analysis}
+	return Decision{
+		Action: Counter, Terms: &offer, Reason: reasons(proposal, offer), Analysis: analysis,
+		Least: min(max(asking.lowest(accept, offer), proposal.Price), offer.Price),
+	}
+}
+
+// WithPrice returns the decision of [Respond] on a proposal with another price of the counter offer, from Least to
+// the price of Terms. It returns an error for other prices and other actions.
+func (d Decision) WithPrice(proposal terms.Terms, price uint64) (Decision, error) {
+	if d.Action != Counter || price < d.Least || price > d.Terms.Price {
+		return Decision{}, fmt.Errorf("decision: %d is not a price of its counter offer", price)
+	}
+	return d.priced(proposal, price), nil
+}
+
+func (d Decision) priced(proposal terms.Terms, price uint64) Decision {
+	offer := *d.Terms
+	offer.Price = price
+	d.Terms, d.Reason = &offer, reasons(proposal.Normal(), offer)
+	return d
+}
+
+// NotAbove returns the decision of [Respond] on a proposal with a counter offer that is not above the standing one for
+// the same other terms. Without it, the rules would take back a lower price that [Decision.WithPrice] has chosen.
+func (d Decision) NotAbove(standing *terms.Terms, proposal terms.Terms) Decision {
+	if d.Action != Counter || standing == nil || !d.Terms.Matches(*standing) || d.Terms.Price <= standing.Price {
+		return d
+	}
+	d.Least = min(d.Least, standing.Price)
+	return d.priced(proposal, standing.Price)
 }
 
 // reject applies the published floor and the deal breakers.
