@@ -1,16 +1,21 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"slices"
 	"sync"
 	"time"
 )
 
-// question is sent to all models.
+// question is sent to all models, or to a named one.
 type question struct {
 	negotiation string
+	model       string
+	principal   string
+	temperature *float64
 	// facts go into the request; key identifies the question in the cache.
 	facts      json.RawMessage
 	key        any
@@ -21,12 +26,25 @@ type question struct {
 	deadline   time.Time
 }
 
-// ask asks all models at once, or returns cached results. It adds an answer without content to the record for
+// callersOf returns the models that a question is sent to.
+func (c *Chooser) callersOf(q question) []*caller {
+	if q.model == "" {
+		return c.callers
+	}
+	at := slices.IndexFunc(c.callers, func(c *caller) bool { return c.name == q.model })
+	if at < 0 {
+		return nil
+	}
+	return c.callers[at : at+1]
+}
+
+// ask asks the question's models at once, or returns cached results. It adds an answer without content to the record for
 // each result. It returns ctx's cause if ctx ends.
 func (c *Chooser) ask(ctx context.Context, q question, record *draft) ([]called, error) {
+	callers := c.callersOf(q)
 	request := Request{
-		Instructions: instructions(q.rules, c.options.Principal, len(q.quotes) > 0), SchemaName: q.schemaName,
-		Schema: q.schema, MaxTokens: c.options.MaxTokens,
+		Instructions: instructions(q.rules, cmp.Or(q.principal, c.options.Principal), len(q.quotes) > 0),
+		SchemaName:   q.schemaName, Schema: q.schema, MaxTokens: c.options.MaxTokens, Temperature: q.temperature,
 	}
 	var err error
 	if request.Input, err = input(q.facts, q.quotes); err != nil {
@@ -38,9 +56,9 @@ func (c *Chooser) ask(ctx context.Context, q question, record *draft) ([]called,
 	results, known := c.cache.Get(record.key)
 	if !known {
 		c.logPrompt(q.negotiation, request)
-		results = make([]called, len(c.callers))
+		results = make([]called, len(callers))
 		var all sync.WaitGroup
-		for i, caller := range c.callers {
+		for i, caller := range callers {
 			all.Go(func() { results[i] = caller.ask(ctx, q.negotiation, request, q.deadline) })
 		}
 		all.Wait()
@@ -49,7 +67,7 @@ func (c *Chooser) ask(ctx context.Context, q question, record *draft) ([]called,
 		}
 	}
 	record.Cached, record.Answers = known, make([]Answer, len(results))
-	for i, caller := range c.callers {
+	for i, caller := range callers {
 		r := &results[i]
 		record.Answers[i] = Answer{
 			Model: caller.name, Failure: r.failure, Status: r.status, Usage: r.spent.requestUsage(),
@@ -78,7 +96,8 @@ func (c *Chooser) keep(record *draft, results []called) {
 // keyOf returns a question's cache key: a hash of the request, except for the remaining time.
 func (c *Chooser) keyOf(q question, request Request) (key [32]byte, err error) {
 	text, err := json.Marshal([]any{
-		q.negotiation, request.Instructions, request.SchemaName, request.Schema, q.key, bounded(q.quotes),
+		q.negotiation, q.model, request.Instructions, request.Temperature, request.SchemaName, request.Schema, q.key,
+		bounded(q.quotes),
 	})
 	return sha256.Sum256(text), err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -54,9 +55,15 @@ func (c *Chooser) Instructions() string { return instructions(rules, c.options.P
 func (c *Chooser) Spending() []Spending { return c.ledger.spending() }
 
 // Choose returns the party's move before the position's deadline. Models choose it within the band; if they
-// fail, Choose returns the strategy's move and no error. It returns ctx's cause if ctx ends, and errors of
-// [Options].Decided.
+// fail, Choose returns the strategy's move and no error. It returns an error for an unknown [Position].Model and a
+// Principal that is too long, ctx's cause if ctx ends, and errors of [Options].Decided.
 func (c *Chooser) Choose(ctx context.Context, position Position) (bargain.Action, error) {
+	if position.Model != "" && c.callersOf(question{model: position.Model}) == nil {
+		return bargain.Action{}, fmt.Errorf("llm: model %.80q is not one of the chooser", position.Model)
+	}
+	if err := checkPrincipal(position.Principal); err != nil {
+		return bargain.Action{}, err
+	}
 	record := draft{begun: time.Now()}
 	t := c.newTurn(&position)
 	record.Record = Record{
@@ -89,8 +96,8 @@ func (c *Chooser) consult(ctx context.Context, t *turn, record *draft) (verdict,
 	timeless := *facts
 	timeless.TimeLeftPercent = 0
 	results, err := c.ask(ctx, question{
-		negotiation: t.Negotiation, facts: record.Facts, key: timeless, quotes: t.Quotes, deadline: t.Deadline,
-		rules: rules, schemaName: moveSchema,
+		negotiation: t.Negotiation, model: t.Model, principal: t.Principal, temperature: t.Temperature,
+		facts: record.Facts, key: timeless, quotes: t.Quotes, deadline: t.Deadline, rules: rules, schemaName: moveSchema,
 		schema: schemaOf(facts.Moves, t.assessment.Preferences.Domain(), t.scale.priceOnly),
 	}, record)
 	if err != nil {

@@ -217,6 +217,49 @@ func TestAnotherQuoteIsAnotherPosition(t *testing.T) {
 	}
 }
 
+// TestPositionNamesModelPrincipalAndTemperature asks one of two models, with a prompt of the position's own.
+func TestPositionNamesModelPrincipalAndTemperature(t *testing.T) {
+	var requests []llm.Request
+	asked := saying("test:asked", "")
+	asked.respond = func(_ context.Context, r llm.Request) (*llm.Response, error) {
+		requests = append(requests, r)
+		return answered(choosing(1))
+	}
+	other := saying("test:other", choosing(1))
+	chooser, err := llm.NewChooser(other, llm.Options{
+		Budget: plenty, Logger: quiet, Principal: "Everybody's.", Ensemble: []llm.Model{asked},
+	})
+	require.NoError(t, err)
+	p := position(t)
+	p.Model, p.Principal, p.Temperature = "test:asked", "One publisher's.", new(0.5)
+	_, err = chooser.Choose(t.Context(), p)
+	require.NoError(t, err)
+	require.Zero(t, other.calls.Load())
+	require.Len(t, requests, 1)
+	require.Contains(t, requests[0].Instructions, "One publisher's.")
+	require.NotContains(t, requests[0].Instructions, "Everybody's.")
+	require.Equal(t, 0.5, *requests[0].Temperature)
+
+	for range 2 { // the second one is cached
+		p.Temperature = new(0.75)
+		_, err = chooser.Choose(t.Context(), p)
+		require.NoError(t, err)
+		require.Len(t, requests, 2, "another temperature is another question")
+	}
+	p.Model, p.Principal = "", ""
+	_, err = chooser.Choose(t.Context(), p)
+	require.NoError(t, err)
+	require.EqualValues(t, 1, other.calls.Load())
+	require.Contains(t, requests[2].Instructions, "Everybody's.")
+
+	p.Model = "test:third"
+	_, err = chooser.Choose(t.Context(), p)
+	require.EqualError(t, err, `llm: model "test:third" is not one of the chooser`)
+	p.Model, p.Principal = "", strings.Repeat("x", llm.MaxPrincipal+1)
+	_, err = chooser.Choose(t.Context(), p)
+	require.ErrorContains(t, err, "Principal must be UTF-8 text")
+}
+
 // TestPositionCanForbidTheEnd although the owner permits it.
 func TestPositionCanForbidTheEnd(t *testing.T) {
 	p := position(t)

@@ -31,6 +31,8 @@ type Request struct {
 	Schema     json.RawMessage
 	// MaxTokens limits the response, in output tokens.
 	MaxTokens int
+	// Temperature is the sampling temperature, from 0. If nil, the API's default is used. Some models accept none.
+	Temperature *float64 `json:",omitempty"`
 }
 
 // Response is a model's response.

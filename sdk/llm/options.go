@@ -25,7 +25,7 @@ const (
 )
 
 // MaxPrincipal is the largest size of [Options].Principal, in bytes.
-const MaxPrincipal = 8_192
+const MaxPrincipal = 16_384
 
 // Options configure a [Player] or [Chooser].
 type Options struct {
@@ -87,10 +87,18 @@ type Options struct {
 	LogPrompts bool
 }
 
+func checkPrincipal(text string) error {
+	if len(text) > MaxPrincipal || !utf8.ValidString(text) {
+		return fmt.Errorf("llm: Principal must be UTF-8 text of at most %d bytes", MaxPrincipal)
+	}
+	return nil
+}
+
 func (o Options) withDefaults(models []Model) (Options, error) {
+	if err := checkPrincipal(o.Principal); err != nil {
+		return o, err
+	}
 	switch {
-	case len(o.Principal) > MaxPrincipal || !utf8.ValidString(o.Principal):
-		return o, fmt.Errorf("llm: Principal must be UTF-8 text of at most %d bytes", MaxPrincipal)
 	case o.LeadBps > bps || o.SlackBps > bps:
 		return o, fmt.Errorf("llm: LeadBps and SlackBps must be at most %d", bps)
 	case o.CallTimeout < 0 || o.Reserve < 0 || o.Attempts < 0 || o.Concurrency < 0 || o.MaxTokens < 0:

@@ -26,6 +26,12 @@ type Position struct {
 	NoReject bool
 	// Alone, if not empty, makes the strategy decide alone. Records show it as the reason.
 	Alone string
+	// Model asks only the model with this name, of those of the chooser. If empty, all are asked.
+	Model string
+	// Principal replaces [Options].Principal for this turn, up to MaxPrincipal bytes. If empty, that one is used.
+	Principal string
+	// Temperature is the temperature of the requests: see [Request].
+	Temperature *float64
 	// Facts adds numbers to the facts, as a value for package json. Counterparty text belongs in Quotes.
 	Facts any
 	// Quotes adds text of the protocol.

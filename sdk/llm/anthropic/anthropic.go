@@ -100,6 +100,9 @@ func (m *model) Respond(ctx context.Context, request llm.Request) (*llm.Response
 	if request.Instructions != "" { // the API rejects empty blocks
 		params.System = []sdk.TextBlockParam{{Text: request.Instructions}}
 	}
+	if request.Temperature != nil {
+		params.Temperature = sdk.Float(*request.Temperature)
+	}
 	var raw *http.Response
 	message, err := m.messages.New(ctx, params, option.WithAPIKey(key), option.WithResponseInto(&raw))
 	if err != nil {

@@ -60,14 +60,20 @@ func TestConfigIsChecked(t *testing.T) {
 	assert.Equal(t, "second", model.Name())
 }
 
-// recorder records the headers of requests.
+// recorder records requests.
 type recorder struct {
 	next    http.RoundTripper
 	request *http.Request
+	body    []byte
 }
 
 func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 	r.request = request
+	body, err := io.ReadAll(request.Body)
+	if err != nil {
+		return nil, err
+	}
+	r.body, request.Body = body, io.NopCloser(bytes.NewReader(body))
 	return r.next.RoundTrip(request)
 }
 
@@ -132,6 +138,22 @@ func TestInstructionsAreOptional(t *testing.T) {
 	short.Instructions = ""
 	_, err = model.Respond(t.Context(), short)
 	require.NoError(t, err, server.Rejection())
+}
+
+// TestTemperatureIsSentIfSet shows that models which accept none get none by default.
+func TestTemperatureIsSentIfSet(t *testing.T) {
+	key := llm.KeyFrom("test", func() (string, error) { return "k", nil })
+	sent := &recorder{next: constant(`{}`)}
+	model, err := anthropic.New(anthropic.Config{Model: "m", Key: key, HTTPClient: &http.Client{Transport: sent}})
+	require.NoError(t, err)
+	plain, warm := request(), request()
+	warm.Temperature = new(0.0)
+	_, err = model.Respond(t.Context(), plain)
+	require.Error(t, err)
+	assert.NotContains(t, string(sent.body), "temperature")
+	_, err = model.Respond(t.Context(), warm)
+	require.Error(t, err)
+	assert.Contains(t, string(sent.body), `"temperature":0,`)
 }
 
 // constant is a transport that always returns the same JSON.

@@ -32,6 +32,9 @@ func (m *model) byChat(
 	} else {
 		params.MaxCompletionTokens = limit
 	}
+	if request.Temperature != nil {
+		params.Temperature = sdk.Float(*request.Temperature)
+	}
 	var raw *http.Response
 	result, err := m.chat.New(ctx, params, m.options(key, &raw)...)
 	if err != nil {

@@ -152,6 +152,26 @@ func TestEnvironmentOfSDKIsIgnored(t *testing.T) {
 	}
 }
 
+// TestTemperatureIsSentIfSet shows that models which accept none get none by default.
+func TestTemperatureIsSentIfSet(t *testing.T) {
+	t.Parallel()
+	for _, api := range []openai.API{openai.Responses, openai.ChatCompletions} {
+		sent := &recorder{}
+		model, err := openai.New(openai.Config{
+			Model: "m", API: api, BaseURL: "http://localhost:1/v1", HTTPClient: &http.Client{Transport: sent},
+		})
+		require.NoError(t, err)
+		plain, warm := request(), request()
+		warm.Temperature = new(0.25)
+		_, err = model.Respond(t.Context(), plain)
+		require.Error(t, err)
+		assert.NotContains(t, string(sent.body), "temperature")
+		_, err = model.Respond(t.Context(), warm)
+		require.Error(t, err)
+		assert.Contains(t, string(sent.body), `"temperature":0.25`)
+	}
+}
+
 // TestResponsesAreNotStored shows that OpenAI is not asked to keep prompts.
 func TestResponsesAreNotStored(t *testing.T) {
 	t.Parallel()

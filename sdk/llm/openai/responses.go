@@ -15,8 +15,7 @@ import (
 func (m *model) byResponses(
 	ctx context.Context, request llm.Request, schema map[string]any, key string,
 ) (*llm.Response, error) {
-	var raw *http.Response
-	result, err := m.responses.New(ctx, responses.ResponseNewParams{
+	params := responses.ResponseNewParams{
 		Model:           m.model,
 		Instructions:    sdk.String(request.Instructions),
 		Input:           responses.ResponseNewParamsInputUnion{OfString: sdk.String(request.Input)},
@@ -28,7 +27,12 @@ func (m *model) byResponses(
 				Name: request.SchemaName, Schema: schema, Strict: sdk.Bool(true),
 			},
 		}},
-	}, m.options(key, &raw)...)
+	}
+	if request.Temperature != nil {
+		params.Temperature = sdk.Float(*request.Temperature)
+	}
+	var raw *http.Response
+	result, err := m.responses.New(ctx, params, m.options(key, &raw)...)
 	if err != nil {
 		return nil, m.failure(ctx, raw, err)
 	}
