@@ -86,6 +86,9 @@ type Budget struct {
 	// Tokens and Cost limit all negotiations together. Zero sets no limit; at least one of them is required.
 	Tokens int64
 	Cost   MicroDollars
+	// Daily makes both limit each day in UTC, for a process that runs for a long time. A request counts on the day
+	// of its end. Reservations of unfinished requests count on the new day, too.
+	Daily bool
 	// NegotiationTokens and NegotiationCost limit each negotiation. Zero sets no limit.
 	NegotiationTokens int64
 	NegotiationCost   MicroDollars

@@ -34,8 +34,10 @@ const remembered = 10_000
 type ledger struct {
 	budget Budget
 
-	lock  sync.Mutex
-	total used
+	lock sync.Mutex
+	// total counts this day's requests with a daily budget, and reserved the unfinished requests in it.
+	total, reserved used
+	day             time.Time
 	// older adds up forgotten negotiations by model.
 	negotiations map[string]*account
 	older        map[string]*spent
@@ -80,6 +82,14 @@ func newLedger(budget Budget) *ledger {
 	return &ledger{budget: budget, negotiations: map[string]*account{}, older: map[string]*spent{}}
 }
 
+// beginDay starts the counts of a new day, if the budget is daily.
+func (l *ledger) beginDay() {
+	day := time.Now().UTC().Truncate(24 * time.Hour)
+	if l.budget.Daily && day.After(l.day) {
+		l.total, l.day = l.reserved, day
+	}
+}
+
 // reservation is the worst case of one request.
 type reservation struct {
 	ledger             *ledger
@@ -95,6 +105,7 @@ func (l *ledger) reserve(negotiation, model string, request *Request) (*reservat
 	}}
 	l.lock.Lock()
 	defer l.lock.Unlock()
+	l.beginDay()
 	a := l.negotiations[negotiation]
 	if a == nil {
 		a = &account{models: map[string]*spent{}}
@@ -106,6 +117,7 @@ func (l *ledger) reserve(negotiation, model string, request *Request) (*reservat
 	l.forget()
 	l.negotiations[negotiation] = a
 	l.total.add(r.used)
+	l.reserved.add(r.used)
 	a.add(r.used)
 	a.open, a.last = a.open+1, time.Now()
 	return r, nil
@@ -125,6 +137,8 @@ func (r *reservation) settle(usage Usage, unprocessed bool) spent {
 	l := r.ledger
 	l.lock.Lock()
 	defer l.lock.Unlock()
+	l.beginDay()
+	l.reserved.subtract(r.used)
 	a := l.negotiations[r.negotiation]
 	for _, u := range []*used{&l.total, &a.used} {
 		u.subtract(r.used)

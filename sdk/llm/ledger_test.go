@@ -194,3 +194,38 @@ type named string
 func (n named) Name() string { return string(n) }
 
 func (named) Respond(context.Context, Request) (*Response, error) { return nil, ErrBudget }
+
+// TestDailyBudgetBeginsAgainAtMidnight spends a budget of two requests on each of two days. A request over midnight
+// counts on the second one.
+func TestDailyBudgetBeginsAgainAtMidnight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLedger(Budget{Tokens: 2 * 1_134, Daily: true})
+		time.Sleep(23 * time.Hour) // the day begins at midnight
+		used := Usage{InputTokens: 1_034, OutputTokens: 100, Known: true}
+		l.mustReserve(t, "a").settle(used, false)
+		over := l.mustReserve(t, "b")
+		_, err := l.reserve("c", "mini", asking)
+		require.ErrorIs(t, err, ErrBudget)
+
+		time.Sleep(time.Hour - time.Nanosecond)
+		_, err = l.reserve("c", "mini", asking)
+		require.ErrorIs(t, err, ErrBudget)
+		time.Sleep(time.Nanosecond)
+		l.mustReserve(t, "c").settle(used, false)
+		_, err = l.reserve("c", "mini", asking)
+		require.ErrorIs(t, err, ErrBudget, "one of this day, and one that has not ended")
+		over.settle(Usage{}, true)
+		l.mustReserve(t, "d")
+		require.EqualValues(t, 2*1_134, l.total.tokens)
+	})
+}
+
+func TestBudgetOfAllTimeDoesNotBeginAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLedger(Budget{Tokens: 1_134})
+		l.mustReserve(t, "a").settle(Usage{}, false)
+		time.Sleep(48 * time.Hour)
+		_, err := l.reserve("b", "mini", asking)
+		require.ErrorIs(t, err, ErrBudget)
+	})
+}
