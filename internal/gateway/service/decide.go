@@ -20,7 +20,7 @@ const ReasonBundleApproval = "Terms agreed; accept them alone, because the publi
 // rules returns the strategy of a negotiation with the publisher's published floor.
 func (s *Service) rules(state store.State) (*engine.Strategy, error) {
 	rules, err := s.strategies.get(state.Strategy, func() (*engine.Strategy, error) {
-		return rulesOf(state.Definition)
+		return cachedRules(state.Definition)
 	})
 	if err != nil {
 		return nil, err

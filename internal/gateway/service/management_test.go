@@ -297,10 +297,16 @@ func TestAStrategyFitsItsReader(t *testing.T) {
 				"preferred_price_per_fetch_micro": 2000, "max_price_per_fetch_micro": 5000,
 				"system_prompt": "`+prompt+`"}`), "")
 		}
-		added, err := create(strings.Repeat("<", 16_000))
+		prompt := strings.Repeat("<", 16_000)
+		added, err := create(prompt)
 		require.NoError(t, err)
-		_, err = f.Strategy(t.Context(), f.siteA, added.ID)
+		require.Equal(t, prompt, added.SystemPrompt)
+		read, err := f.Strategy(t.Context(), f.siteA, added.ID)
 		require.NoError(t, err)
+		require.Equal(t, prompt, read.SystemPrompt)
+		changed, err := f.UpdateStrategy(t.Context(), f.siteA, added.ID, []byte(`{"max_rounds": 5}`))
+		require.NoError(t, err)
+		require.Equal(t, prompt, changed.SystemPrompt, "a change of another field keeps it")
 		_, err = f.PublicStrategy(t.Context(), "site-a.local")
 		require.NoError(t, err)
 		_, err = create(strings.Repeat(`\u0001`, 10_880))

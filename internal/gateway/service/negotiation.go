@@ -91,7 +91,7 @@ func (s *Service) strategy(ctx context.Context, id int64) (*engine.Strategy, err
 		if err != nil {
 			return nil, err
 		}
-		return rulesOf(v.Definition)
+		return cachedRules(v.Definition)
 	})
 }
 
@@ -100,9 +100,17 @@ func rulesOf(definition json.RawMessage) (*engine.Strategy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("stored strategy: %s", err) // not an error of the caller
 	}
-	rules.IsActive = true   // the column of the database decides
-	rules.SystemPrompt = "" // no rule uses it, and the cache would keep it
+	rules.IsActive = true // the column of the database decides
 	return &rules, nil
+}
+
+// cachedRules returns the rules of a strategy for the cache: no rule uses the prompt, which can be long.
+func cachedRules(definition json.RawMessage) (*engine.Strategy, error) {
+	rules, err := rulesOf(definition)
+	if err == nil {
+		rules.SystemPrompt = ""
+	}
+	return rules, err
 }
 
 // view returns the part that both sides can read.

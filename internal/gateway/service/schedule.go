@@ -77,7 +77,7 @@ func (s *Service) Schedule(
 
 func (s *Service) rulesOfAll(versions []store.Strategy) (all []*engine.Strategy, err error) {
 	for _, v := range versions {
-		rules, err := s.strategies.get(v.ID, func() (*engine.Strategy, error) { return rulesOf(v.Definition) })
+		rules, err := s.strategies.get(v.ID, func() (*engine.Strategy, error) { return cachedRules(v.Definition) })
 		if err != nil {
 			return nil, err
 		}
