@@ -80,12 +80,14 @@ type Strategy struct {
 	TimeZone string `json:"time_zone"`
 	IsActive bool   `json:"is_active"`
 
-	// LLMProvider, LLMModel, LLMTemperature (0 to 2) and SystemPrompt configure the wording of messages by a
-	// language model. The rules do not use them.
-	LLMProvider    string        `json:"llm_provider"`
-	LLMModel       string        `json:"llm_model"`
-	LLMTemperature terms.Decimal `json:"llm_temperature"`
-	SystemPrompt   string        `json:"system_prompt"`
+	// LLMProvider and LLMModel name a language model of the gateway, which chooses counter offers in the band of the
+	// rules. The rules themselves do not use it. SystemPrompt tells the model what the publisher wants.
+	LLMProvider string `json:"llm_provider"`
+	LLMModel    string `json:"llm_model"`
+	// LLMTemperature is the sampling temperature, from 0 to 2. If nil, the model's default is used. Some models
+	// accept none.
+	LLMTemperature *terms.Decimal `json:"llm_temperature,omitempty"`
+	SystemPrompt   string         `json:"system_prompt"`
 }
 
 // NewStrategy returns a strategy with the defaults of all fields but the prices, which are 0.
@@ -99,7 +101,7 @@ func NewStrategy() Strategy {
 		DealBreakers:      []DealBreaker{}, Tiers: []Tier{}, Hours: []Hours{},
 		MaxRounds: 10, AutoAcceptThreshold: 900_000, TimeoutSeconds: 3_600,
 		ApprovalAbove: DefaultApprovalAbove, ApprovalSeconds: 86_400, LicenseSeconds: 30 * 86_400,
-		TimeZone: "UTC", IsActive: true, LLMTemperature: 700_000,
+		TimeZone: "UTC", IsActive: true,
 	}
 }
 

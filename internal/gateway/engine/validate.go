@@ -170,8 +170,8 @@ func (s *Strategy) checkLimits() error {
 	switch {
 	case s.AutoAcceptThreshold > One:
 		return fmt.Errorf("auto_accept_threshold: %s is above 1", s.AutoAcceptThreshold)
-	case s.LLMTemperature > maxTemperature:
-		return fmt.Errorf("llm_temperature: %s is above %s", s.LLMTemperature, maxTemperature)
+	case s.LLMTemperature != nil && *s.LLMTemperature > maxTemperature:
+		return fmt.Errorf("llm_temperature: %s is above %s", *s.LLMTemperature, maxTemperature)
 	case s.ApprovalAbove > MaxApprovalAbove:
 		return fmt.Errorf("approval_above_micro: %d is above %d", s.ApprovalAbove, uint64(MaxApprovalAbove))
 	}

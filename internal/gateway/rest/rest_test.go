@@ -68,11 +68,14 @@ func TestADealOverHTTP(t *testing.T) {
 	require.Len(t, entries["items"], 3)
 	updated := must(t, 200, call(t, "PATCH", api+"strategies/1", k.publisher, `{"max_rounds":5}`))
 	require.EqualValues(t, 2, updated["version"])
+	require.NotContains(t, updated, "llm_temperature", "unset by default")
 	must(t, 200, call(t, "PATCH", api+"strategies/2", k.publisher, `{"allowed_purposes":["inference","search"],
 		"deal_breakers":[{"field":"purposes","operator":"contains","value":"training"},
 			{"field":"prepaid_fetches","operator":"<","value":5}],
 		"hours":[{"from":"00:00","until":"24:00"}],"volume_tiers":[{"from_fetches":5,"price_per_fetch_micro":1500}],
 		"llm_temperature":0.25,"valid_until":"2099-01-01T00:00:00Z"}`))
+	warm := must(t, 200, call(t, "GET", api+"strategies/3", k.publisher, ""))
+	require.EqualValues(t, 0.25, warm["llm_temperature"])
 	must(t, 200, call(t, "GET", api+"strategies", k.publisher, ""))
 	named := must(t, 200, call(t, "GET", api+"publishers?hostname=site-a.local", "", ""))
 	require.Len(t, named["items"], 1)
