@@ -58,11 +58,17 @@ func (c *Chooser) Spending() []Spending { return c.ledger.spending() }
 // fail, Choose returns the strategy's move and no error. It returns an error for an unknown [Position].Model and a
 // Principal that is too long, ctx's cause if ctx ends, and errors of [Options].Decided.
 func (c *Chooser) Choose(ctx context.Context, position Position) (bargain.Action, error) {
+	action, _, err := c.Decide(ctx, position)
+	return action, err
+}
+
+// Decide is Choose with the record of the decision, which is empty after an error.
+func (c *Chooser) Decide(ctx context.Context, position Position) (bargain.Action, Record, error) {
 	if position.Model != "" && c.callersOf(question{model: position.Model}) == nil {
-		return bargain.Action{}, fmt.Errorf("llm: model %.80q is not one of the chooser", position.Model)
+		return bargain.Action{}, Record{}, fmt.Errorf("llm: model %.80q is not one of the chooser", position.Model)
 	}
 	if err := checkPrincipal(position.Principal); err != nil {
-		return bargain.Action{}, err
+		return bargain.Action{}, Record{}, err
 	}
 	record := draft{begun: time.Now()}
 	t := c.newTurn(&position)
@@ -75,15 +81,18 @@ func (c *Chooser) Choose(ctx context.Context, position Position) (bargain.Action
 	if record.Fallback = t.alone(); record.Fallback == "" {
 		var err error
 		if chosen, err = c.consult(ctx, t, &record); err != nil {
-			return bargain.Action{}, err
+			return bargain.Action{}, Record{}, err
 		}
 	} else if t.banded {
 		if err := record.setFacts(t.facts()); err != nil {
-			return bargain.Action{}, err
+			return bargain.Action{}, Record{}, err
 		}
 	}
 	record.Move, record.Correction = t.move(chosen.action), chosen.correction
-	return chosen.action, c.finish(&record)
+	if err := c.finish(&record); err != nil {
+		return bargain.Action{}, Record{}, err
+	}
+	return chosen.action, record.Record, nil
 }
 
 // consult asks the models, and completes the record except for the move.

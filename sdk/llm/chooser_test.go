@@ -247,9 +247,11 @@ func TestPositionNamesModelPrincipalAndTemperature(t *testing.T) {
 		require.Len(t, requests, 2, "another temperature is another question")
 	}
 	p.Model, p.Principal = "", ""
-	_, err = chooser.Choose(t.Context(), p)
+	_, record, err := chooser.Decide(t.Context(), p)
 	require.NoError(t, err)
 	require.EqualValues(t, 1, other.calls.Load())
+	require.Equal(t, "test:other", record.Answers[0].Model)
+	require.Len(t, record.Answers, 2)
 	require.Contains(t, requests[2].Instructions, "Everybody's.")
 
 	p.Model = "test:third"
