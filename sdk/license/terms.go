@@ -107,6 +107,51 @@ const (
 	ActionTimeout Action = "timeout"
 )
 
+// ReasonCode is a reason of the publisher for programs. Later gateways can have further ones.
+type ReasonCode string
+
+// The codes.
+const (
+	// CodeAccepted: the terms are agreed.
+	CodeAccepted ReasonCode = "accepted"
+	// CodeApproval: the terms are agreed, and the publisher must approve them.
+	CodeApproval ReasonCode = "approval_required"
+	// CodeFloor: the price is below the published floor.
+	CodeFloor ReasonCode = "price_below_floor"
+	// CodeDealBreaker: the publisher does not negotiate about a value. The reason names the field.
+	CodeDealBreaker ReasonCode = "deal_breaker"
+	// CodePurposes, CodeTTL and CodeRPS: the counter offer has other purposes, another token lifetime, or another burst
+	// rate.
+	CodePurposes ReasonCode = "purposes_not_allowed"
+	CodeTTL      ReasonCode = "token_ttl_out_of_range"
+	CodeRPS      ReasonCode = "burst_rps_out_of_range"
+	// CodePrice: the counter offer has a higher price.
+	CodePrice ReasonCode = "price_below_offer"
+	// CodeRounds: the publisher answers no more proposals.
+	CodeRounds ReasonCode = "rounds_used_up"
+	// CodeInactive and CodeNotApproved: the deadline for activity, or for the approval, has passed.
+	CodeInactive    ReasonCode = "no_activity"
+	CodeNotApproved ReasonCode = "no_approval"
+	// CodeRefused: the publisher refused the agreement.
+	CodeRefused ReasonCode = "approval_refused"
+	// CodeClientLeft and CodePublisherLeft: the party ended the negotiation. The reason has the [LeaveReason].
+	CodeClientLeft    ReasonCode = "client_left"
+	CodePublisherLeft ReasonCode = "publisher_left"
+	// CodeBundle: the offer has the client's terms, and other publishers of the bundle have not agreed yet.
+	CodeBundle ReasonCode = "bundle_incomplete"
+	// CodeBundleApproval: the offer has the client's terms, and the client must accept it alone, because the publisher
+	// must approve it.
+	CodeBundleApproval ReasonCode = "bundle_approval_required"
+)
+
+// ReasonCodes returns all codes.
+func ReasonCodes() []ReasonCode {
+	return []ReasonCode{
+		CodeAccepted, CodeApproval, CodeFloor, CodeDealBreaker, CodePurposes, CodeTTL, CodeRPS, CodePrice, CodeRounds,
+		CodeInactive, CodeNotApproved, CodeRefused, CodeClientLeft, CodePublisherLeft, CodeBundle, CodeBundleApproval,
+	}
+}
+
 // Negotiation is a negotiation's state.
 type Negotiation struct {
 	ID          string `json:"id"`
@@ -117,8 +162,9 @@ type Negotiation struct {
 	ClientName string `json:"client_name,omitempty"`
 	BundleID   string `json:"bundle_id,omitempty"`
 	Status     Status `json:"status"`
-	// Reason explains the final status.
-	Reason string `json:"reason,omitempty"`
+	// Reason explains the final status, and Codes has its parts for programs.
+	Reason string       `json:"reason,omitempty"`
+	Codes  []ReasonCode `json:"reason_codes,omitempty"`
 	// Round counts the client's proposals and acceptances. [Acceptance.Round] is this number.
 	Round int `json:"current_round"`
 	// Currency is the currency of all prices.
@@ -143,20 +189,22 @@ type Answer struct {
 	Action Action `json:"action"`
 	// Terms holds the agreed terms or the counter offer. For other actions it is nil.
 	Terms *Terms `json:"terms,omitempty"`
-	// Reason is the publisher's reason, such as "Price below minimum threshold".
-	Reason      string      `json:"reason"`
-	Negotiation Negotiation `json:"negotiation"`
+	// Reason is the publisher's reason, such as "Price below minimum threshold", and Codes has its parts for programs.
+	Reason      string       `json:"reason"`
+	Codes       []ReasonCode `json:"reason_codes,omitempty"`
+	Negotiation Negotiation  `json:"negotiation"`
 }
 
 // Round is a history entry.
 type Round struct {
 	Number int `json:"round_number"`
 	// Actor is "client", "publisher" or "system".
-	Actor     string    `json:"actor"`
-	Action    string    `json:"action"`
-	Terms     *Terms    `json:"proposed_terms,omitempty"`
-	Reason    string    `json:"reasoning,omitempty"`
-	CreatedAt time.Time `json:"created_at"`
+	Actor     string       `json:"actor"`
+	Action    string       `json:"action"`
+	Terms     *Terms       `json:"proposed_terms,omitempty"`
+	Reason    string       `json:"reasoning,omitempty"`
+	Codes     []ReasonCode `json:"reason_codes,omitempty"`
+	CreatedAt time.Time    `json:"created_at"`
 }
 
 // Details contains a negotiation and the history.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 	"github.com/haggle-protocol/haggle/sdk/license"
@@ -57,6 +58,7 @@ func TestBelowTheFloor(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, license.ActionReject, answer.Action)
 	require.Equal(t, "Price below minimum threshold", answer.Reason)
+	require.Equal(t, []license.ReasonCode{license.CodeFloor}, answer.Codes)
 
 	request := wanted("low", "site-a.local")
 	request.MaxPriceMicro = 499
@@ -66,6 +68,14 @@ func TestBelowTheFloor(t *testing.T) {
 	require.Equal(t, "limit of 499 is below the published floor of 500 micro units a fetch",
 		result.Purchases[0].Reason)
 	require.Equal(t, 1, g.negotiations(t), "a hopeless purchase opens no negotiation")
+}
+
+func TestClientKnowsAllReasonCodes(t *testing.T) {
+	known := make([]engine.ReasonCode, 0, len(license.ReasonCodes()))
+	for _, code := range license.ReasonCodes() {
+		known = append(known, engine.ReasonCode(code))
+	}
+	require.Equal(t, engine.ReasonCodes(), known)
 }
 
 func TestARefusalHasThePublishersReason(t *testing.T) {

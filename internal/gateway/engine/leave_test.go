@@ -17,7 +17,8 @@ func TestAPartyLeavesAnOpenNegotiation(t *testing.T) {
 	} {
 		left, err := Leave(&s, open, by, LeavePrice)
 		require.NoError(t, err)
-		require.Equal(t, Answer{Action: Reject, Reason: reason}, left.Answer())
+		code := ReasonCode(string(by) + "_left")
+		require.Equal(t, Answer{Action: Reject, Reason: reason, Codes: []ReasonCode{code}}, left.Answer())
 		after := State{Status: left.Status()}
 		require.Equal(t, Rejected, after.Status)
 		require.Zero(t, left.Round, "leaving is no proposal")

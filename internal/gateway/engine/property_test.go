@@ -56,7 +56,7 @@ func TestInvariantsOfNegotiations(t *testing.T) {
 }
 
 func checkDecision(t *rapid.T, s *Strategy, state State, proposal terms.Terms, decision Decision) {
-	require.NotEmpty(t, decision.Reason)
+	require.NotEmpty(t, decision.Answer().Codes)
 	require.NotEmpty(t, decision.Tone)
 	switch decision.Action {
 	case Accept, Approve:

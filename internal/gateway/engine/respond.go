@@ -21,26 +21,6 @@ const (
 	Timeout Action = "timeout"
 )
 
-// The reasons of answers. Clients receive them; they contain no number of the strategy. A counter offer can
-// have several, joined by "; ".
-const (
-	ReasonAccepted    = "Terms accepted"
-	ReasonApproval    = "Terms agreed, waiting for the publisher's approval"
-	ReasonFloor       = "Price below minimum threshold"
-	ReasonDealBreaker = "Not acceptable to the publisher: "
-	ReasonPurposes    = "Purposes not allowed"
-	ReasonTTL         = "Token lifetime outside the publisher's range"
-	ReasonRPS         = "Burst rate outside the publisher's range"
-	ReasonPrice       = "Price below the publisher's offer"
-	ReasonRounds      = "Maximum rounds reached without agreement"
-	ReasonInactive    = "No activity before the deadline"
-	ReasonNotApproved = "No approval before the deadline"
-	ReasonRefused     = "The publisher refused the agreement"
-	// The reasons of [Leave] end with the party's reason.
-	ReasonClientLeft    = "The client left the negotiation: "
-	ReasonPublisherLeft = "The publisher left the negotiation: "
-)
-
 // Decision is the result of a rule.
 type Decision struct {
 	Action Action
@@ -61,11 +41,13 @@ type Decision struct {
 type Answer struct {
 	Action Action       `json:"action"`
 	Terms  *terms.Terms `json:"terms,omitempty"`
+	// Reason is a sentence of the rules, and Codes are its parts for programs.
 	Reason string       `json:"reason"`
+	Codes  []ReasonCode `json:"reason_codes"`
 }
 
 // Answer returns the part for the client.
-func (d Decision) Answer() Answer { return Answer{d.Action, d.Terms, d.Reason} }
+func (d Decision) Answer() Answer { return Answer{d.Action, d.Terms, d.Reason, CodesOf(d.Reason)} }
 
 // Analysis is the reasoning of a decision. It contains hidden limits: it is for the publisher.
 type Analysis struct {

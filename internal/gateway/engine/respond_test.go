@@ -71,7 +71,8 @@ func TestClientsReceiveNoAnalysis(t *testing.T) {
 	s := parsed(t, documentStrategy)
 	text, err := json.Marshal(respond(t, &s, State{}, at(1500)).Answer())
 	require.NoError(t, err)
-	require.JSONEq(t, `{"action":"counter","reason":"Price below the publisher's offer","terms":{
+	require.JSONEq(t, `{"action":"counter","reason":"Price below the publisher's offer",
+		"reason_codes":["price_below_offer"],"terms":{
 		"price_per_fetch_micro":2750,"token_ttl_seconds":600,"burst_rps":10,"purposes":["inference"],
 		"prepaid_fetches":0}}`, string(text))
 }

@@ -147,6 +147,7 @@ func TestErrorsNameTheProblem(t *testing.T) {
 	client.call("propose_license_terms", proposal(499), &low)
 	require.Equal(t, engine.Reject, low.Action)
 	require.Equal(t, "Price below minimum threshold", low.Answers[0].Reason)
+	require.Equal(t, []engine.ReasonCode{engine.CodeFloor}, low.Answers[0].Codes)
 	client.fails("not_found", "get_publisher_strategy", object{"publisher_hostname": "other.local"})
 	client.fails("not_found", "counter_offer", object{"negotiation_id": "x", "proposed_terms": at(1)})
 	for field, arguments := range map[string]object{

@@ -25,12 +25,13 @@ type StatusAnswer struct {
 
 // Round is an entry of the history.
 type Round struct {
-	Number    int          `json:"round_number"`
-	Actor     engine.Party `json:"actor"`
-	Action    string       `json:"action"`
-	Terms     *terms.Terms `json:"proposed_terms,omitempty"`
-	Reason    string       `json:"reasoning,omitempty"`
-	CreatedAt time.Time    `json:"created_at"`
+	Number    int                 `json:"round_number"`
+	Actor     engine.Party        `json:"actor"`
+	Action    string              `json:"action"`
+	Terms     *terms.Terms        `json:"proposed_terms,omitempty"`
+	Reason    string              `json:"reasoning,omitempty"`
+	Codes     []engine.ReasonCode `json:"reason_codes,omitempty"`
+	CreatedAt time.Time           `json:"created_at"`
 }
 
 func (s *server) status(
@@ -46,7 +47,7 @@ func (s *server) status(
 	for _, r := range found.Rounds {
 		out.Rounds = append(out.Rounds, Round{
 			Number: r.Number, Actor: r.Actor, Action: r.Action, Terms: r.Terms, Reason: r.Reason,
-			CreatedAt: r.CreatedAt,
+			Codes: r.Codes, CreatedAt: r.CreatedAt,
 		})
 	}
 	out.LicenseURI, out.Next = s.after(ctx, caller, &n)

@@ -58,6 +58,7 @@ func schemaOf[T any]() *jsonschema.Schema {
 			engine.Timeout),
 		reflect.TypeFor[engine.Status]():      textOf(engine.Statuses()...),
 		reflect.TypeFor[engine.LeaveReason](): textOf(engine.LeaveReasons()...),
+		reflect.TypeFor[engine.ReasonCode]():  textOf(engine.ReasonCodes()...),
 		reflect.TypeFor[engine.Style]():       textOf(engine.Styles()...),
 		reflect.TypeFor[engine.Party](): textOf(engine.PartyClient, engine.PartyPublisher,
 			engine.PartySystem),

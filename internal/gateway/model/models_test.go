@@ -354,6 +354,9 @@ func TestEndedContextIsNoAnswer(t *testing.T) {
 func TestRulesDecideAlone(t *testing.T) {
 	gpt := saying(pricing("0.0019", "r"))
 	models := newModels(t, plenty, gpt)
+	approved := func(s *engine.Strategy) {
+		require.NoError(t, json.Unmarshal([]byte(`{"approval_above_micro": 1}`), s))
+	}
 	onePrice := func(s *engine.Strategy) { s.MinPrice, s.MaxPrice, s.Style = 2000, 2000, engine.Flexible }
 	for name, test := range map[string]struct {
 		change func(s *engine.Strategy)
@@ -361,7 +364,7 @@ func TestRulesDecideAlone(t *testing.T) {
 		action engine.Action
 	}{
 		"acceptance":    {func(*engine.Strategy) {}, 2000, engine.Accept},
-		"approval":      {func(s *engine.Strategy) { s.ApprovalAbove = new(uint64(1)) }, 2000, engine.Approve},
+		"approval":      {approved, 2000, engine.Approve},
 		"floor":         {func(s *engine.Strategy) { s.PublishedFloor = 1000 }, 999, engine.Reject},
 		"one price":     {onePrice, 1500, engine.Counter},
 		"without model": {func(s *engine.Strategy) { s.LLMProvider, s.LLMModel = "", "" }, 1500, engine.Counter},

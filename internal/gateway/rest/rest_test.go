@@ -33,6 +33,7 @@ func TestADealOverHTTP(t *testing.T) {
 
 	opened := must(t, 201, call(t, "POST", api+"negotiations", k.client, fmt.Sprintf(proposal, 1500)))
 	require.Equal(t, "counter", opened["action"])
+	require.Equal(t, []any{"price_below_offer"}, opened["reason_codes"])
 	require.Equal(t, "OpenAI", inner(opened, "negotiation", "client_name"))
 	id := fmt.Sprint(inner(opened, "negotiation", "id"))
 	terms := `{"proposed_terms":{"price_per_fetch_micro":1600,"token_ttl_seconds":600,"burst_rps":10,` +
@@ -59,6 +60,9 @@ func TestADealOverHTTP(t *testing.T) {
 
 	details := must(t, 200, call(t, "GET", api+"negotiations/"+id, k.publisher, ""))
 	require.NotEmpty(t, inner(details, "figures"))
+	rounds, _ := details["rounds"].([]any)
+	answer, _ := rounds[1].(map[string]any)
+	require.Equal(t, []any{"price_below_offer"}, answer["reason_codes"])
 	require.NotContains(t, call(t, "GET", api+"negotiations/"+id, k.client, "").text, "analysis")
 	ofPublisher := must(t, 200, call(t, "GET", api+"negotiations/publisher/1?status=accepted", k.publisher, ""))
 	require.Len(t, ofPublisher["items"], 1)

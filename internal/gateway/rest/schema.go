@@ -60,6 +60,12 @@ type leaveReason string
 // Schema implements [huma.SchemaProvider].
 func (leaveReason) Schema(huma.Registry) *huma.Schema { return oneOf(engine.LeaveReasons()) }
 
+// reasonCode is the schema of the code of a reason.
+type reasonCode string
+
+// Schema implements [huma.SchemaProvider].
+func (reasonCode) Schema(huma.Registry) *huma.Schema { return oneOf(engine.ReasonCodes()) }
+
 // printable is a name, or another text for people.
 type printable string
 
@@ -163,6 +169,7 @@ func alias(registry huma.Registry) {
 	// A purpose is a byte in Go, and huma would describe a list of bytes as text in base64.
 	registry.RegisterTypeAlias(reflect.TypeFor[[]terms.Purpose](), reflect.TypeFor[[]Purpose]())
 	registry.RegisterTypeAlias(reflect.TypeFor[engine.LeaveReason](), reflect.TypeFor[leaveReason]())
+	registry.RegisterTypeAlias(reflect.TypeFor[engine.ReasonCode](), reflect.TypeFor[reasonCode]())
 	registry.RegisterTypeAlias(reflect.TypeFor[engine.Standing](), reflect.TypeFor[standing]())
 	registry.RegisterTypeAlias(reflect.TypeFor[terms.Decimal](), reflect.TypeFor[decimal]())
 	registry.RegisterTypeAlias(reflect.TypeFor[engine.Operand](), reflect.TypeFor[operand]())

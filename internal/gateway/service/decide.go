@@ -10,13 +10,6 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
 )
 
-// ReasonBundle is the reason of the standing offer with which a publisher of a bundle agrees before the
-// others do.
-const ReasonBundle = "Terms agreed, waiting for the other publishers of the bundle"
-
-// ReasonBundleApproval is that of an agreement that needs the publisher's approval.
-const ReasonBundleApproval = "Terms agreed; accept them alone, because the publisher must approve them"
-
 // rules returns the strategy of a negotiation with the publisher's published floor.
 func (s *Service) rules(state store.State) (*engine.Strategy, error) {
 	rules, err := s.strategies.get(state.Strategy, func() (*engine.Strategy, error) {
@@ -95,9 +88,9 @@ func (s *Service) respond(state store.State, proposal terms.Terms, action string
 func (a *answered) hold() {
 	switch a.decision.Action {
 	case engine.Accept:
-		a.decision.Reason = ReasonBundle
+		a.decision.Reason = engine.ReasonBundle
 	case engine.Approve:
-		a.decision.Reason = ReasonBundleApproval
+		a.decision.Reason = engine.ReasonBundleApproval
 	default:
 		return
 	}

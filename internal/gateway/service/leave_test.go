@@ -34,7 +34,10 @@ func TestAPartyThatLeavesFreesThePlace(t *testing.T) {
 			r := service.LeaveRequest{Negotiation: open[n], Reason: engine.LeavePrice, IdempotencyKey: "leave"}
 			left, err := f.Leave(t.Context(), c.caller, r)
 			require.NoError(t, err)
-			require.Equal(t, engine.Answer{Action: engine.Reject, Reason: c.reason}, left.Answer)
+			code := engine.ReasonCode(string(c.actor) + "_left")
+			require.Equal(t, engine.Answer{
+				Action: engine.Reject, Reason: c.reason, Codes: []engine.ReasonCode{code},
+			}, left.Answer)
 			require.Equal(t, engine.Rejected, left.Negotiation.Status)
 			require.Equal(t, "site-a.local", left.Negotiation.Publisher)
 			again, err := f.Leave(t.Context(), c.caller, r)

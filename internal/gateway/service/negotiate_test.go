@@ -240,7 +240,7 @@ func TestBundlesAreAcceptedTogetherOrNotAtAll(t *testing.T) {
 			require.Equal(t, engine.Negotiating, answer.Negotiation.Status, "nothing is accepted alone")
 			offers = append(offers, service.Offer{Negotiation: answer.Negotiation.ID, Round: 1})
 		}
-		require.Equal(t, service.ReasonBundle, mixed.Answers[0].Reason)
+		require.Equal(t, engine.ReasonBundle, mixed.Answers[0].Reason)
 		require.Equal(t, at(4000), *mixed.Answers[0].Terms)
 		offers[1].Round = 7
 		_, err = f.Accept(ctx, f.openAI, service.AcceptRequest{Offers: offers})
@@ -289,6 +289,7 @@ func TestLargeAgreementsWaitForTheirPublisher(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, engine.Rejected, n.Status)
 		require.Equal(t, engine.ReasonRefused, n.Reason)
+		require.Equal(t, []engine.ReasonCode{engine.CodeRefused}, n.Codes)
 
 		late := f.propose(t, f.openAI, prepaid(4000), "site-a.local").Answers[0].Negotiation
 		f.offset.Add(int64(25 * time.Hour))
@@ -303,7 +304,7 @@ func TestLargeAgreementsWaitForTheirPublisher(t *testing.T) {
 		require.Equal(t, engine.Approve, held.Action)
 		var offers []service.Offer
 		for _, answer := range held.Answers {
-			require.Equal(t, service.ReasonBundleApproval, answer.Reason)
+			require.Equal(t, engine.ReasonBundleApproval, answer.Reason)
 			offers = append(offers, service.Offer{Negotiation: answer.Negotiation.ID, Round: 1})
 		}
 		_, err = f.Accept(ctx, f.claude, service.AcceptRequest{Offers: offers})

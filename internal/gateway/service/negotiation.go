@@ -24,8 +24,9 @@ type Negotiation struct {
 	// BundleID is the bundle of the negotiation; empty without one.
 	BundleID string        `json:"bundle_id,omitempty"`
 	Status   engine.Status `json:"status"`
-	// Reason is the reason of a final status.
-	Reason string `json:"reason,omitempty"`
+	// Reason is the reason of a final status, with its codes.
+	Reason string              `json:"reason,omitempty"`
+	Codes  []engine.ReasonCode `json:"reason_codes,omitempty"`
 	// Round counts the client's proposals and acceptances.
 	Round int `json:"current_round"`
 	// Currency is the currency of all prices.
@@ -61,7 +62,9 @@ type Round struct {
 	Actor  engine.Party `json:"actor"`
 	Action string       `json:"action"`
 	Terms  *terms.Terms `json:"proposed_terms,omitempty"`
-	Reason string       `json:"reasoning,omitempty"`
+	// Reason is a sentence of the rules, with its codes.
+	Reason string              `json:"reasoning,omitempty"`
+	Codes  []engine.ReasonCode `json:"reason_codes,omitempty"`
 	// Analysis is for the publisher: clients never receive it.
 	Analysis  *RecordedAnalysis `json:"analysis,omitempty"`
 	CreatedAt time.Time         `json:"created_at"`
@@ -131,7 +134,7 @@ func viewOf(n store.Negotiation, hostname, currency string) (Negotiation, error)
 	final, err2 := storedTerms(n.FinalTerms)
 	return Negotiation{
 		ID: n.ID, PublisherID: n.Publisher, Publisher: hostname, ClientName: n.ClientName, BundleID: n.Bundle,
-		Status: n.Status, Reason: n.Reason, Round: n.CurrentRound, Currency: currency,
+		Status: n.Status, Reason: n.Reason, Codes: engine.CodesOf(n.Reason), Round: n.CurrentRound, Currency: currency,
 		OfferBy: n.OfferBy, CurrentTerms: current, FinalTerms: final, LicenceID: n.Policy,
 		InitiatedAt: n.InitiatedAt, LastActivityAt: n.LastActivityAt, DeadlineAt: n.Deadline,
 		CompletedAt: n.CompletedAt,
@@ -205,7 +208,8 @@ func (s *Service) Status(ctx context.Context, caller identity.Caller, id string)
 	var proposals []terms.Terms
 	for _, r := range rounds {
 		round := Round{
-			Number: r.Number, Actor: r.Actor, Action: r.Action, Reason: r.Reasoning, CreatedAt: r.CreatedAt,
+			Number: r.Number, Actor: r.Actor, Action: r.Action, Reason: r.Reasoning,
+			Codes: engine.CodesOf(r.Reasoning), CreatedAt: r.CreatedAt,
 		}
 		if round.Terms, err = storedTerms(r.Terms); err != nil {
 			return d, err
