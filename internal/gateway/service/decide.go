@@ -99,7 +99,7 @@ func (a *answered) hold() {
 
 // recorded returns the change of the negotiation.
 func (a *answered) recorded() (d store.Decision, err error) {
-	analysis, err := json.Marshal(RecordedAnalysis{a.decision.Analysis, a.decision.Tone})
+	analysis, err := json.Marshal(RecordedAnalysis{Analysis: a.decision.Analysis, Tone: a.decision.Tone})
 	if err != nil {
 		return d, err
 	}

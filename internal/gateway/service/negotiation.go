@@ -9,6 +9,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/gateway/identity"
+	"github.com/haggle-protocol/haggle/internal/gateway/model"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
 )
@@ -74,6 +75,8 @@ type Round struct {
 type RecordedAnalysis struct {
 	engine.Analysis
 	Tone engine.Tone `json:"tone"`
+	// Model is the part of a language model in the answer; nil without one. Its text is untrusted.
+	Model *model.Report `json:"language_model,omitempty"`
 }
 
 // storedTerms returns terms of the database, which has only terms that were valid. It returns nil if there are
