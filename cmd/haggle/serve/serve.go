@@ -18,9 +18,11 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/gatewayfiles"
+	"github.com/haggle-protocol/haggle/internal/cli/languagemodel"
 	"github.com/haggle-protocol/haggle/internal/cli/listener"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/internal/gateway/identity"
+	"github.com/haggle-protocol/haggle/internal/gateway/model"
 	"github.com/haggle-protocol/haggle/internal/gateway/rest"
 	"github.com/haggle-protocol/haggle/internal/gateway/service"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
@@ -44,6 +46,10 @@ two publishers and two companies, and prints their keys. docs/GATEWAY.md is a wa
 --stdio serves one agent, which starts the command, by the Model Context Protocol on stdin and stdout, without
 the HTTP APIs. Its API key is in HAGGLE_API_KEY; without one it is anonymous. It ends with its input.
 
+Strategies can name the language models of --llm, in the fields llm_provider and llm_model. --llm-tokens or
+--llm-cost is then required, for a day. Each vendor's key is in OPENAI_API_KEY, AZURE_OPENAI_API_KEY or
+ANTHROPIC_API_KEY, or in the file of --llm-key.
+
 The APIs have no TLS: put a proxy that ends TLS before a gateway that others can reach, and name it with
 --trusted-proxy. Set the name of the gateway with --authority: signed requests must be for this name, and on
 a loopback address the gateway refuses requests for any name but this one and the loopback names.`
@@ -64,6 +70,7 @@ type serveCommand struct {
 	demo, replaceKey, stdio     bool
 	limits                      store.Limits
 	wait                        time.Duration
+	models                      languagemodel.Serving
 	version                     string
 }
 
@@ -90,6 +97,7 @@ func Command(s *session.Session, version string) *cobra.Command {
 		Example: `  haggle serve --demo
   haggle serve --new-key
   HAGGLE_API_KEY=hgl_... haggle serve --stdio
+  haggle serve --llm openai:gpt-5-mini --llm-cost 5 --llm-price openai:gpt-5-mini=0.25,2
   haggle serve --listen :3003 --licensing-listen :3000 --authority gateway.example --trusted-proxy 10.0.0.0/8
   DATABASE_URL=postgres://haggle@db.example/gateway haggle serve`,
 	}
@@ -112,6 +120,7 @@ func Command(s *session.Session, version string) *cobra.Command {
 	for _, f := range limits {
 		flags.IntVar(f.value, f.name, f.otherwise, f.usage)
 	}
+	c.models.Register(flags)
 	cmd.MarkFlagsMutuallyExclusive("demo", "new-key", "stdio")
 	for _, ofHTTP := range []string{listenFlag, licensingListenFlag, "authority", "trusted-proxy"} {
 		cmd.MarkFlagsMutuallyExclusive(ofHTTP, "stdio")
@@ -126,7 +135,7 @@ func Command(s *session.Session, version string) *cobra.Command {
 		if c.replaceKey {
 			return gatewayfiles.Failure(c.newKey(ctx))
 		}
-		return gatewayfiles.Failure(c.serve(ctx))
+		return gatewayfiles.Failure(c.serve(ctx, flags.Changed))
 	})
 	return cmd
 }
@@ -168,11 +177,18 @@ func (c *serveCommand) files() (files gatewayfiles.Files, remove func() error, e
 // live heap is small, so the larger heap costs only some tens of megabytes.
 const garbagePercent = 500
 
-func (c *serveCommand) serve(ctx context.Context) (err error) {
+func (c *serveCommand) serve(ctx context.Context, changed func(flag string) bool) (err error) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbagePercent)
 	}
 	proxies, err := c.trusted()
+	if err != nil {
+		return err
+	}
+	g := &gateway{log: c.Logger(slog.LevelInfo), version: c.version}
+	models, err := c.models.Models(model.Config{
+		Logger: g.log, Called: func(tokens int64, err error) { g.metrics.ModelCalled(tokens, err) },
+	}, changed)
 	if err != nil {
 		return err
 	}
@@ -188,16 +204,15 @@ func (c *serveCommand) serve(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	log := c.Logger(slog.LevelInfo)
 	database, err := store.Open(ctx, store.Config{
 		Address: files.Database, Limits: c.limits, Wait: c.wait,
-		Waiting: func(reason error) { log.Warn("waiting for PostgreSQL", "error", reason) },
+		Waiting: func(reason error) { g.log.Warn("waiting for PostgreSQL", "error", reason) },
 	})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, database.Close()) }()
-	cases, err := service.New(service.Config{Store: database, Log: log})
+	cases, err := service.New(service.Config{Store: database, Models: models, Log: g.log})
 	if err != nil {
 		return err
 	}
@@ -208,7 +223,7 @@ func (c *serveCommand) serve(ctx context.Context) (err error) {
 	if len(names) == 0 && !c.stdio {
 		names = []string{listeners.negotiation.Addr().String(), listeners.licensing.Addr().String()}
 	}
-	g := &gateway{database: database, cases: cases, log: log, version: c.version}
+	g.database, g.cases = database, cases
 	if g.authenticator, err = identity.New(identity.Config{
 		Registry: service.Registry{Store: database}, Authorities: names, TrustedProxies: proxies,
 		MaxBody: rest.MaxBody, Log: g.log,

@@ -53,21 +53,26 @@ func (f *Flags) Register(flags *pflag.FlagSet) {
 
 // RegisterOptions adds the flags except --llm, for a command whose players [Flags.Strategy] returns.
 func (f *Flags) RegisterOptions(flags *pflag.FlagSet) {
-	f.timeout = duration.Flag(llm.DefaultCallTimeout)
 	flags.StringVar(&f.principal, "principal", "", "with --llm: what you want, in plain words, or @FILE")
-	flags.StringVar(&f.key, "llm-key", "", "with --llm: file with the API key (default: the variable of the vendor)")
-	flags.StringVar(&f.url, "llm-url", "", "with --llm: URL of the API, of a compatible endpoint or of an Azure resource")
-	flags.StringVar(&f.apiVersion, "azure-api-version", "", "with --llm azure: version of the API, such as 2025-04-01-preview")
 	flags.Int64Var(&f.tokens, "llm-tokens", 0, "with --llm: most tokens of all negotiations, input and output")
 	flags.Var(&f.cost, "llm-cost", "with --llm: most cost of all negotiations in US dollars; requires --llm-price")
-	flags.Int64Var(&f.dealTokens, "llm-tokens-each", 0, "with --llm: most tokens of one negotiation")
-	flags.Var(&f.dealCost, "llm-cost-each", "with --llm: most cost of one negotiation in US dollars; requires --llm-price")
-	flags.StringArrayVar(&f.prices, "llm-price", nil,
-		"with --llm: MODEL=INPUT,OUTPUT in US dollars per million tokens, such as openai:MODEL=1.25,10; can be repeated")
 	flags.Uint16Var(&f.slack, "llm-slack", 0,
 		"with --llm: how far below the strategy's target the model may go, in basis points of the range to the reservation price")
 	flags.Uint16Var(&f.lead, "llm-lead", llm.DefaultLeadBps, "with --llm: how far above the target it may go, in the same unit")
 	flags.BoolVar(&f.mayEnd, "llm-may-end", false, "with --llm: let the model end a negotiation")
+	f.registerModels(flags)
+}
+
+// registerModels adds the flags of the models themselves: their keys, endpoints, prices and limits of one negotiation.
+func (f *Flags) registerModels(flags *pflag.FlagSet) {
+	f.timeout = duration.Flag(llm.DefaultCallTimeout)
+	flags.StringVar(&f.key, "llm-key", "", "with --llm: file with the API key (default: the variable of the vendor)")
+	flags.StringVar(&f.url, "llm-url", "", "with --llm: URL of the API, of a compatible endpoint or of an Azure resource")
+	flags.StringVar(&f.apiVersion, "azure-api-version", "", "with --llm azure: version of the API, such as 2025-04-01-preview")
+	flags.Int64Var(&f.dealTokens, "llm-tokens-each", 0, "with --llm: most tokens of one negotiation")
+	flags.Var(&f.dealCost, "llm-cost-each", "with --llm: most cost of one negotiation in US dollars; requires --llm-price")
+	flags.StringArrayVar(&f.prices, "llm-price", nil,
+		"with --llm: MODEL=INPUT,OUTPUT in US dollars per million tokens, such as openai:MODEL=1.25,10; can be repeated")
 	flags.Var(&f.timeout, "llm-timeout", "with --llm: time limit of one request")
 	flags.StringVar(&f.answers, "llm-answers", "",
 		"with --llm: file of responses; known requests are answered from it, and other responses are appended")
@@ -103,15 +108,10 @@ func (f *Flags) Check(changed func(flag string) bool) error {
 // Player returns a player with the models, and the options completed from the flags. It sends no request, but
 // reads the keys once, so that a missing one is known at the start.
 func (f *Flags) Player(options llm.Options) (*llm.Player, error) {
-	var models []llm.Model
-	for _, name := range f.models {
-		model, err := f.open(name)
-		if err != nil {
-			return nil, err
-		}
-		models = append(models, model)
+	models, err := f.openAll()
+	if err != nil {
+		return nil, err
 	}
-	var err error
 	if options.Principal, err = f.wishes(); err != nil {
 		return nil, err
 	}
@@ -159,6 +159,18 @@ func onAzure(api openai.API) func(*Flags, string, llm.Key) (llm.Model, error) {
 			Model: model, Key: key, API: api, Azure: openai.Azure{Endpoint: f.url, APIVersion: f.apiVersion},
 		})
 	}
+}
+
+// openAll returns the models of --llm.
+func (f *Flags) openAll() (models []llm.Model, err error) {
+	for _, name := range f.models {
+		opened, err := f.open(name)
+		if err != nil {
+			return nil, err
+		}
+		models = append(models, opened)
+	}
+	return models, nil
 }
 
 // open returns a model.

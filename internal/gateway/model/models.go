@@ -28,9 +28,9 @@ type Config struct {
 	Concurrency int
 	// CallTimeout limits each request. If zero, [llm.DefaultCallTimeout] is used.
 	CallTimeout time.Duration
-	// Called is called after each question that was sent, with its tokens, and whether the model has failed. If nil,
+	// Called is called after each question that was sent, with its tokens, and an error if the model has failed. If nil,
 	// it is not called.
-	Called func(tokens int64, failed bool)
+	Called func(tokens int64, err error)
 	// Logger receives failures as warnings. If nil, [slog.Default] is used.
 	Logger *slog.Logger
 	// LogPrompts also logs prompts and responses, which contain the publishers' system prompts.
@@ -41,7 +41,7 @@ type Config struct {
 type Models struct {
 	chooser *llm.Chooser
 	names   []string
-	called  func(int64, bool)
+	called  func(int64, error)
 }
 
 // New returns models. It sends no requests. It returns an error if there is no model or no budget, and for a model
@@ -49,7 +49,7 @@ type Models struct {
 func New(config Config) (*Models, error) {
 	m := &Models{called: config.Called}
 	if m.called == nil {
-		m.called = func(int64, bool) {}
+		m.called = func(int64, error) {}
 	}
 	for _, one := range config.Models {
 		name := one.Name()
@@ -193,7 +193,11 @@ func (m *Models) Answer(ctx context.Context, q Question) (Answer, error) {
 	}
 	report.complete(&record)
 	if record.Usage.Requests > 0 {
-		m.called(report.Tokens, report.Failure != "")
+		var failed error
+		if report.Failure != "" {
+			failed = fmt.Errorf("model %s: %s", report.Model, report.Failure)
+		}
+		m.called(report.Tokens, failed)
 	}
 	if report.Fallback == "" {
 		if decision, err = decision.WithPrice(q.Proposal, uint64(move.Outcome)); err != nil {

@@ -460,7 +460,7 @@ func TestCallsAreCounted(t *testing.T) {
 	var counted []string
 	config := model.Config{
 		Models: []llm.Model{saying(pricing("0.0019", "r"))}, Budget: plenty,
-		Called: func(tokens int64, failed bool) { counted = append(counted, fmt.Sprint(tokens, failed)) },
+		Called: func(tokens int64, err error) { counted = append(counted, fmt.Sprint(tokens, " ", err)) },
 		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	}
 	for _, text := range []string{pricing("0.0019", "r"), "broken"} {
@@ -476,5 +476,5 @@ func TestCallsAreCounted(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
-	require.Equal(t, []string{"245 false", "245 true"}, counted)
+	require.Equal(t, []string{"245 <nil>", "245 model openai:gpt-4: invalid answer"}, counted)
 }

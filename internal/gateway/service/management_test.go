@@ -1,8 +1,10 @@
 package service_test
 
 import (
+	"context"
 	"crypto/ed25519"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -12,9 +14,11 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/gateway/identity"
+	"github.com/haggle-protocol/haggle/internal/gateway/model"
 	"github.com/haggle-protocol/haggle/internal/gateway/service"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
+	"github.com/haggle-protocol/haggle/sdk/llm"
 )
 
 func TestAChangeOfAStrategyIsANewVersion(t *testing.T) {
@@ -333,5 +337,48 @@ func TestNamesThatCannotBeStored(t *testing.T) {
 			_, err := f.RegisterClient(t.Context(), f.administrator, service.Client{Name: name})
 			require.Equal(t, "client_name", fails(t, err, service.Invalid, "invalid").Field, "%+q", name)
 		}
+	})
+}
+
+// namedModel is a language model that is never asked.
+type namedModel string
+
+func (m namedModel) Name() string { return string(m) }
+
+func (namedModel) Respond(context.Context, llm.Request) (*llm.Response, error) {
+	return nil, errors.New("not to be asked")
+}
+
+func TestStrategiesNameModelsOfTheGateway(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		models, err := model.New(model.Config{
+			Models: []llm.Model{namedModel("openai:gpt-4")}, Budget: llm.Budget{Tokens: 1},
+		})
+		require.NoError(t, err)
+		with, err := service.New(service.Config{Store: f.store, Models: models})
+		require.NoError(t, err)
+		definition := func(provider, name string) []byte {
+			return []byte(`{"min_price_per_fetch_micro": 1000, "preferred_price_per_fetch_micro": 2000,
+				"max_price_per_fetch_micro": 5000, "llm_provider": "` + provider + `", "llm_model": "` + name + `"}`)
+		}
+		_, err = f.CreateStrategy(t.Context(), f.siteA, definition("openai", "gpt-4"), "")
+		problem := fails(t, err, service.Invalid, "invalid")
+		require.Equal(t, "llm_provider", problem.Field)
+		require.Contains(t, problem.Detail, "the gateway has no language models; leave llm_provider and llm_model out")
+
+		added, err := with.CreateStrategy(t.Context(), f.siteA, definition("openai", "gpt-4"), "")
+		require.NoError(t, err)
+		_, err = with.UpdateStrategy(t.Context(), f.siteA, added.ID, []byte(`{"llm_model": "gpt-9"}`))
+		problem = fails(t, err, service.Invalid, "invalid")
+		require.Contains(t, problem.Detail, `the gateway does not have "openai:gpt-9"; it has openai:gpt-4`)
+
+		// A gateway that has lost the model keeps the strategy, and can deactivate it.
+		read, err := f.Strategy(t.Context(), f.siteA, added.ID)
+		require.NoError(t, err)
+		require.Equal(t, "gpt-4", read.LLMModel)
+		_, err = f.UpdateStrategy(t.Context(), f.siteA, added.ID, []byte(`{"is_active": false}`))
+		require.NoError(t, err)
+		_, err = f.UpdateStrategy(t.Context(), f.siteA, added.ID, []byte(`{"llm_provider": "", "llm_model": ""}`))
+		require.NoError(t, err)
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/gateway/identity"
+	"github.com/haggle-protocol/haggle/internal/gateway/model"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 )
 
@@ -19,6 +20,8 @@ import (
 type Config struct {
 	// Store is the database. Its limits of negotiations are those of the service.
 	Store *store.Store
+	// Models are the language models that strategies can name. If nil, there are none.
+	Models *model.Models
 	// Log receives an entry for each change of API keys. If nil, [slog.Default] is used.
 	Log *slog.Logger
 }
@@ -26,6 +29,7 @@ type Config struct {
 // Service has the use cases. Its methods are safe for concurrent use.
 type Service struct {
 	store      *store.Store
+	models     *model.Models
 	log        *slog.Logger
 	strategies cache[int64, *engine.Strategy]
 	hostnames  cache[int64, string]
@@ -42,7 +46,7 @@ func New(c Config) (*Service, error) {
 	if c.Store == nil {
 		return nil, errors.New("service: store not set; set Config.Store")
 	}
-	return &Service{store: c.Store, log: cmp.Or(c.Log, slog.Default())}, nil
+	return &Service{store: c.Store, models: c.Models, log: cmp.Or(c.Log, slog.Default())}, nil
 }
 
 // listed returns a function that converts a page of the store, unless one of its items has an error.

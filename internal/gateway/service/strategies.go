@@ -82,7 +82,7 @@ func (s *Service) addStrategy(
 	}
 	given.Version = 1 // the store counts the versions
 	given.ValidFrom, given.ValidUntil = given.ValidFrom.UTC(), given.ValidUntil.UTC()
-	if err := given.Validate(); err != nil {
+	if err := cmp.Or(given.Validate(), s.models.Check(&given)); err != nil {
 		return Strategy{}, err
 	}
 	if given.MinPrice < uint64(publisher.FloorMicro) {
