@@ -19,7 +19,7 @@ import (
 //
 // Buy leaves negotiations that it does not continue, to free the publisher's slot: if no deal is reached, or
 // the context ends. When the context has ended, it makes one attempt to leave, limited to 5 s. It cannot
-// leave a negotiation until the first answer is received.
+// leave a negotiation until the first response is received.
 //
 // Buy returns an error with [ErrRequest] for an invalid request. If the context ends, it returns the
 // context's cause and the result so far; the same request then continues with the publishers whose
@@ -207,7 +207,7 @@ func (p *purchase) next(s *session, turn int) (step Step, over bool) {
 }
 
 // send sends a move. The idempotency key follows from the purchase and the move number. If sending fails, the
-// previous answer is kept.
+// previous answer is kept, unless the new one is pending.
 func (p *purchase) send(ctx context.Context, step *Step) (err error) {
 	var answer Answer
 	key := keyOf(p.request.ID, p.Publisher, fmt.Sprintf("%s %d", step.Move, step.Round))
@@ -225,8 +225,11 @@ func (p *purchase) send(ctx context.Context, step *Step) (err error) {
 			Negotiation: p.Negotiation, Terms: *step.Terms, IdempotencyKey: key,
 		})
 	}
-	if err == nil {
+	if err == nil || answer.Action == ActionPending {
 		p.answer = answer
+	}
+	if err != nil && answer.Action == ActionPending {
+		p.Negotiation = answer.Negotiation.ID
 	}
 	return err
 }
@@ -247,6 +250,10 @@ func (p *purchase) finish(ctx context.Context, sent Terms) error {
 	a := p.answer
 	switch a.Action {
 	case ActionReject, ActionTimeout:
+		if slices.Contains(a.Codes, CodeClientLeft) {
+			p.endLeft()
+			return nil
+		}
 		p.end(Refused, "%s", a.Reason)
 		return nil
 	case ActionAccept, ActionApprove:

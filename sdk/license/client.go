@@ -93,17 +93,21 @@ func isTransient(err error) bool {
 
 func keyOr(key string) string { return cmp.Or(key, rand.Text()) }
 
-// Propose opens a negotiation. The publisher answers at once. Errors match [ErrLimited], [ErrNotFound] for an
-// unknown publisher, and [ErrClosed].
+// Propose opens a negotiation, and returns the publisher's answer. A publisher whose language model words the answer
+// needs some time: Propose reads the negotiation until the answer is there, after the pauses that the gateway names.
+// If that fails or ctx ends before, it returns the answer [ActionPending] with the negotiation, and the error; a
+// repetition with the same idempotency key continues to wait. Errors match [ErrLimited], [ErrNotFound] for an unknown
+// publisher, and [ErrClosed].
 func (c *Client) Propose(ctx context.Context, p Proposal) (Answer, error) {
 	p.IdempotencyKey = keyOr(p.IdempotencyKey)
-	return repeated(ctx, c, func() (Answer, error) { return c.gateway.Propose(ctx, p) })
+	return c.answered(ctx, func() (Answer, error) { return c.gateway.Propose(ctx, p) })
 }
 
-// Counter sends a further proposal. The publisher answers at once. Errors match [ErrNotFound] and [ErrEnded].
+// Counter sends a further proposal, and returns the publisher's answer, for which it waits as [Client.Propose] does.
+// Errors match [ErrNotFound], [ErrEnded], and [ErrPending] if an earlier proposal has no answer yet.
 func (c *Client) Counter(ctx context.Context, o CounterOffer) (Answer, error) {
 	o.IdempotencyKey = keyOr(o.IdempotencyKey)
-	return repeated(ctx, c, func() (Answer, error) { return c.gateway.Counter(ctx, o) })
+	return c.answered(ctx, func() (Answer, error) { return c.gateway.Counter(ctx, o) })
 }
 
 // Accept accepts the publisher's newest offer. The action of the answer is [ActionAccept], or [ActionApprove]

@@ -12,7 +12,7 @@ const leaveTimeout = 5 * time.Second
 // leave ends the negotiation if it is open and the purchase does not continue it. An error leaves it open
 // until the deadline.
 func (p *purchase) leave(ctx context.Context) {
-	if p.answer.Action != ActionCounter || p.Left {
+	if p.answer.Action != ActionCounter && p.answer.Action != ActionPending || p.Left {
 		return
 	}
 	interrupted := ctx.Err() != nil
@@ -58,7 +58,12 @@ func (p *purchase) leftBefore(ctx context.Context, err error) error {
 	if last := details.Rounds[len(details.Rounds)-1]; last.Actor != "client" || last.Action != "leave" {
 		return err
 	}
+	p.endLeft()
+	return nil
+}
+
+// endLeft sets the outcome of a purchase whose negotiation an interrupted one with the same ID has left.
+func (p *purchase) endLeft() {
 	p.Left = true
 	p.end(NoDeal, "an interrupted purchase with the ID %.40q left the negotiation; use another ID", p.request.ID)
-	return nil
 }

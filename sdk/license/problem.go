@@ -40,6 +40,8 @@ var (
 	ErrLimited = errors.New("limit of negotiations reached")
 	// ErrInProgress: another request changes the negotiation.
 	ErrInProgress = errors.New("negotiation in progress")
+	// ErrPending: the publisher has not answered the last proposal yet.
+	ErrPending = errors.New("publisher's answer pending")
 	// ErrOfferChanged: the accepted round contains a different offer.
 	ErrOfferChanged = errors.New("offer changed")
 	// ErrEnded: the status of the negotiation does not permit the request.
@@ -63,6 +65,8 @@ func (p *Problem) Is(target error) bool {
 		return p.Status == http.StatusTooManyRequests || strings.HasPrefix(p.Code, "limit-")
 	case ErrInProgress:
 		return p.Code == "negotiation-in-progress"
+	case ErrPending:
+		return p.Code == "answer-pending"
 	case ErrOfferChanged:
 		return p.Code == "offer-changed"
 	case ErrEnded:

@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"strconv"
 	"time"
+
+	"github.com/haggle-protocol/haggle/sdk/internal/retryafter"
 )
 
 const (
@@ -86,6 +88,12 @@ func (r *rest) send(ctx context.Context, method, address, key string, body, into
 	}
 	if err := json.Unmarshal(text, into); err != nil {
 		return &permanent{fmt.Errorf("response of %s: %w; check the URL of the gateway", request.URL.Path, err)}
+	}
+	switch read := into.(type) {
+	case *Answer:
+		read.Negotiation.RetryAfter = retryafter.Pause(response.Header, longestPause)
+	case *Details:
+		read.RetryAfter = retryafter.Pause(response.Header, longestPause)
 	}
 	return nil
 }

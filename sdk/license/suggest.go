@@ -27,7 +27,7 @@ type Suggestion struct {
 // client's own limits, never sent to the gateway, the history, and the publisher strategy's public facts. ID,
 // Publishers, Purposes, Fetches and BudgetMicro follow from the negotiation where the request leaves them
 // out. It returns an error with [ErrRequest] for invalid requests, including requests for no prepaid fetches,
-// [ErrEnded] if the negotiation is over, and [Client.Status] and [Client.Strategy] errors.
+// [ErrEnded] if the negotiation is over, [ErrPending] if it waits for the publisher, and [Client.Status] and [Client.Strategy] errors.
 func (c *Client) Suggest(ctx context.Context, negotiation string, r Request) (Suggestion, error) {
 	details, err := c.Status(ctx, negotiation)
 	if err != nil {
@@ -35,6 +35,9 @@ func (c *Client) Suggest(ctx context.Context, negotiation string, r Request) (Su
 	}
 	if details.Status != Initiated && details.Status != Negotiating {
 		return Suggestion{}, fmt.Errorf("negotiation %s is %s: %w", negotiation, details.Status, ErrEnded)
+	}
+	if details.AnswerPending {
+		return Suggestion{}, fmt.Errorf("negotiation %s: %w", negotiation, ErrPending)
 	}
 	first := details.first()
 	r = r.following(&details, first)

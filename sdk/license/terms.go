@@ -105,6 +105,8 @@ const (
 	// ActionApprove is an agreement that waits for the publisher's approval.
 	ActionApprove Action = "approve"
 	ActionTimeout Action = "timeout"
+	// ActionPending is an answer that does not exist yet: see [Client.Propose].
+	ActionPending Action = "pending"
 )
 
 // ReasonCode is a reason of the publisher for programs. Later gateways can have further ones.
@@ -134,6 +136,8 @@ const (
 	CodeNotApproved ReasonCode = "no_approval"
 	// CodeRefused: the publisher refused the agreement.
 	CodeRefused ReasonCode = "approval_refused"
+	// CodePending: the answer does not exist yet. The negotiation has it later.
+	CodePending ReasonCode = "answer_pending"
 	// CodeClientLeft and CodePublisherLeft: the party ended the negotiation. The reason has the [LeaveReason].
 	CodeClientLeft    ReasonCode = "client_left"
 	CodePublisherLeft ReasonCode = "publisher_left"
@@ -148,7 +152,8 @@ const (
 func ReasonCodes() []ReasonCode {
 	return []ReasonCode{
 		CodeAccepted, CodeApproval, CodeFloor, CodeDealBreaker, CodePurposes, CodeTTL, CodeRPS, CodePrice, CodeRounds,
-		CodeInactive, CodeNotApproved, CodeRefused, CodeClientLeft, CodePublisherLeft, CodeBundle, CodeBundleApproval,
+		CodeInactive, CodeNotApproved, CodeRefused, CodePending, CodeClientLeft, CodePublisherLeft, CodeBundle,
+		CodeBundleApproval,
 	}
 }
 
@@ -172,6 +177,8 @@ type Negotiation struct {
 	// OfferBy is the author of CurrentTerms: "client" or "publisher".
 	OfferBy      string `json:"current_offer_by"`
 	CurrentTerms *Terms `json:"current_terms,omitempty"`
+	// AnswerPending reports whether the publisher has not answered the client's newest offer yet.
+	AnswerPending bool `json:"answer_pending,omitempty"`
 	// FinalTerms holds an accepted negotiation's agreed terms.
 	FinalTerms *Terms `json:"final_terms,omitempty"`
 	// LicenseID is the number of the licence; 0 if none has been generated.
@@ -182,6 +189,9 @@ type Negotiation struct {
 	DeadlineAt time.Time `json:"deadline_at"`
 	// CompletedAt is unset if the negotiation is open.
 	CompletedAt time.Time `json:"completed_at,omitzero"`
+	// RetryAfter is the time that the gateway names in the header Retry-After while AnswerPending is true. If zero, it
+	// names none.
+	RetryAfter time.Duration `json:"-"`
 }
 
 // Answer is the publisher's answer to a proposal or an acceptance.

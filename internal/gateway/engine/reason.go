@@ -17,6 +17,7 @@ const (
 	ReasonInactive    = "No activity before the deadline"
 	ReasonNotApproved = "No approval before the deadline"
 	ReasonRefused     = "The publisher refused the agreement"
+	ReasonPending     = "The publisher answers later"
 	// The reasons of [Leave] end with the party's reason.
 	ReasonClientLeft    = "The client left the negotiation: "
 	ReasonPublisherLeft = "The publisher left the negotiation: "
@@ -53,6 +54,8 @@ const (
 	CodeNotApproved ReasonCode = "no_approval"
 	// CodeRefused: the publisher refused the agreement.
 	CodeRefused ReasonCode = "approval_refused"
+	// CodePending: the answer does not exist yet. The negotiation has it later.
+	CodePending ReasonCode = "answer_pending"
 	// CodeClientLeft and CodePublisherLeft: the party ended the negotiation. The reason has the [LeaveReason].
 	CodeClientLeft    ReasonCode = "client_left"
 	CodePublisherLeft ReasonCode = "publisher_left"
@@ -71,7 +74,7 @@ var codes = []struct {
 	{ReasonAccepted, CodeAccepted}, {ReasonApproval, CodeApproval}, {ReasonFloor, CodeFloor},
 	{ReasonDealBreaker, CodeDealBreaker}, {ReasonPurposes, CodePurposes}, {ReasonTTL, CodeTTL}, {ReasonRPS, CodeRPS},
 	{ReasonPrice, CodePrice}, {ReasonRounds, CodeRounds}, {ReasonInactive, CodeInactive},
-	{ReasonNotApproved, CodeNotApproved}, {ReasonRefused, CodeRefused}, {ReasonClientLeft, CodeClientLeft},
+	{ReasonNotApproved, CodeNotApproved}, {ReasonRefused, CodeRefused}, {ReasonPending, CodePending}, {ReasonClientLeft, CodeClientLeft},
 	{ReasonPublisherLeft, CodePublisherLeft}, {ReasonBundle, CodeBundle}, {ReasonBundleApproval, CodeBundleApproval},
 }
 

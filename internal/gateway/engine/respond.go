@@ -19,6 +19,8 @@ const (
 	// Approve is an agreement that waits for the publisher's approval.
 	Approve Action = "approve"
 	Timeout Action = "timeout"
+	// Pending is an answer that does not exist yet, because a language model is asked for it. No rule returns it.
+	Pending Action = "pending"
 )
 
 // Decision is the result of a rule.

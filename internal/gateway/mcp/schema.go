@@ -55,7 +55,7 @@ func schemaOf[T any]() *jsonschema.Schema {
 		reflect.TypeFor[terms.Purpose](): textOf(purposeNames()...),
 		reflect.TypeFor[time.Time]():     {Type: "string", Format: "date-time"},
 		reflect.TypeFor[engine.Action](): textOf(engine.Accept, engine.Counter, engine.Reject, engine.Approve,
-			engine.Timeout),
+			engine.Timeout, engine.Pending),
 		reflect.TypeFor[engine.Status]():      textOf(engine.Statuses()...),
 		reflect.TypeFor[engine.LeaveReason](): textOf(engine.LeaveReasons()...),
 		reflect.TypeFor[engine.ReasonCode]():  textOf(engine.ReasonCodes()...),

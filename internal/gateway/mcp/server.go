@@ -139,12 +139,17 @@ func (s *server) problemOf(ctx context.Context, tool string, err error) (*Proble
 
 const afterSuspension = "stop: only the gateway's operator can restore this client"
 
+const afterPending = "the publisher answers later: call get_negotiation_status after a second or more, until " +
+	"answer_pending is missing"
+
 func afterProblem(e *service.Error) string {
 	switch e.Code {
 	case service.CodeInProgress:
 		return "another call changes this negotiation: repeat the call after retry_after_seconds"
 	case service.CodeOfferChanged:
 		return "call get_negotiation_status, and decide on the offer that it returns"
+	case service.CodePending:
+		return afterPending
 	case service.CodeStatus:
 		return "call get_negotiation_status: the negotiation is over, or awaits the publisher's approval"
 	case service.CodeLimitClient:

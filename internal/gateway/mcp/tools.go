@@ -287,5 +287,8 @@ func (s *server) after(
 	case engine.Rejected, engine.TimedOut:
 		return "", "the negotiation is over: propose other terms, or to another publisher"
 	}
+	if n.AnswerPending {
+		return "", afterPending
+	}
 	return "", "counter_offer with other terms, or accept_terms with current_round, before deadline_at"
 }

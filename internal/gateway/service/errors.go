@@ -33,6 +33,7 @@ const (
 // The codes of conflicts and limits. Other errors have the kind as the code.
 const (
 	CodeInProgress    = "negotiation-in-progress"
+	CodePending       = "answer-pending"
 	CodeStatus        = "negotiation-status"
 	CodeOfferChanged  = "offer-changed"
 	CodeExists        = "exists"

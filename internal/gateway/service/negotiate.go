@@ -187,8 +187,8 @@ type CounterRequest struct {
 }
 
 // Counter sends a further proposal, which the publisher answers at once. Errors are NotFound for a
-// negotiation of another client, Conflict for one that is over, awaits approval or is in progress, and
-// Invalid.
+// negotiation of another client, Conflict for one that is over, awaits approval, is in progress or
+// waits for the publisher's answer, and Invalid.
 func (s *Service) Counter(
 	ctx context.Context, caller identity.Caller, r CounterRequest,
 ) (_ Answer, err error) {
@@ -205,6 +205,9 @@ func (s *Service) Counter(
 		return Answer{}, err
 	}
 	decide := func(state store.State) (o store.Outcome, a Answer, err error) {
+		if pending(state.Negotiation) {
+			return o, a, errPending(state.ID)
+		}
 		part, err := s.respond(state, r.Terms, "counter")
 		if err != nil {
 			return o, a, err

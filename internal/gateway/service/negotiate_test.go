@@ -472,6 +472,13 @@ func TestTextOfALanguageModelIsForThePublisher(t *testing.T) {
 			require.NoError(t, err)
 		}
 		write(at(1600), store.Round{Actor: engine.PartyClient})
+		waiting, err := f.Status(ctx, f.openAI, id)
+		require.NoError(t, err)
+		require.True(t, waiting.AnswerPending)
+		_, err = f.Counter(ctx, f.openAI, service.CounterRequest{Negotiation: id, Terms: at(1700)})
+		require.Equal(t, time.Second, fails(t, err, service.Conflict, service.CodePending).RetryAfter)
+		_, err = f.Accept(ctx, f.openAI, service.AcceptRequest{Offers: []service.Offer{{id, 2}}})
+		fails(t, err, service.Conflict, service.CodeOfferChanged)
 		write(at(1900), store.Round{
 			Actor: engine.PartyPublisher, Reasoning: engine.ReasonPrice, Analysis: analysis, LLMModel: report.Model,
 			LLMTokens: report.Tokens,
@@ -479,6 +486,7 @@ func TestTextOfALanguageModelIsForThePublisher(t *testing.T) {
 
 		read, err := f.Status(ctx, f.openAI, id)
 		require.NoError(t, err)
+		require.False(t, read.AnswerPending)
 		text := asJSON(t, read)
 		require.NotContains(t, text, "reasonable")
 		require.NotContains(t, text, "gpt-4")

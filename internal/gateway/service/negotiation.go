@@ -35,6 +35,8 @@ type Negotiation struct {
 	// OfferBy is the author of CurrentTerms, the newest offer: client or publisher.
 	OfferBy      engine.Party `json:"current_offer_by"`
 	CurrentTerms *terms.Terms `json:"current_terms,omitempty"`
+	// AnswerPending reports whether the publisher has not answered the newest offer, the client's, yet.
+	AnswerPending bool `json:"answer_pending,omitempty"`
 	// FinalTerms are the agreed terms of an accepted negotiation.
 	FinalTerms *terms.Terms `json:"final_terms,omitempty"`
 	// LicenceID is the id of the licence; 0 if none has been generated.
@@ -132,13 +134,26 @@ func (s *Service) view(ctx context.Context, n store.Negotiation) (Negotiation, e
 	return viewOf(n, hostname, rules.Currency)
 }
 
+// pending reports whether a negotiation waits for the publisher's answer: it is open, and its newest offer is the
+// client's.
+func pending(n store.Negotiation) bool {
+	return (n.Status == engine.Initiated || n.Status == engine.Negotiating) && n.OfferBy == engine.PartyClient
+}
+
+// errPending returns Conflict for a negotiation that waits for the publisher's answer.
+func errPending(id string) error {
+	problem := conflict(CodePending, "negotiation %s: the publisher has not answered the last proposal yet", id)
+	problem.RetryAfter = time.Second
+	return problem
+}
+
 func viewOf(n store.Negotiation, hostname, currency string) (Negotiation, error) {
 	current, err := storedTerms(n.CurrentTerms)
 	final, err2 := storedTerms(n.FinalTerms)
 	return Negotiation{
 		ID: n.ID, PublisherID: n.Publisher, Publisher: hostname, ClientName: n.ClientName, BundleID: n.Bundle,
 		Status: n.Status, Reason: n.Reason, Codes: engine.CodesOf(n.Reason), Round: n.CurrentRound, Currency: currency,
-		OfferBy: n.OfferBy, CurrentTerms: current, FinalTerms: final, LicenceID: n.Policy,
+		OfferBy: n.OfferBy, CurrentTerms: current, AnswerPending: pending(n), FinalTerms: final, LicenceID: n.Policy,
 		InitiatedAt: n.InitiatedAt, LastActivityAt: n.LastActivityAt, DeadlineAt: n.Deadline,
 		CompletedAt: n.CompletedAt,
 	}, errors.Join(err, err2)
