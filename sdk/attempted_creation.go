@@ -7,7 +7,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/sdk/internal/recent"
+	"github.com/haggle-protocol/haggle/sdk/internal/fifocache"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
@@ -16,7 +16,7 @@ import (
 // A repeated creation uses the same session id, so that the chain executes only one of them, whatever the nodes
 // reported about the earlier one.
 type attemptedCreations struct {
-	byIntent *recent.Map[solana.Hash, attemptedCreation]
+	byIntent *fifocache.Map[solana.Hash, attemptedCreation]
 }
 
 // attemptedCreation is a creation without a confirmed outcome. The zero value is none.
@@ -33,7 +33,7 @@ const attemptedWithin = 24 * time.Hour
 const maxAttempts = 1024
 
 func newAttemptedCreations() attemptedCreations {
-	return attemptedCreations{recent.NewMap[solana.Hash, attemptedCreation](maxAttempts)}
+	return attemptedCreations{fifocache.NewMap[solana.Hash, attemptedCreation](maxAttempts)}
 }
 
 // record keeps a signed creation, or drops it if it was executed. A failed creation is in the history of its

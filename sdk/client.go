@@ -19,7 +19,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/haggle-protocol/haggle/sdk/events"
-	"github.com/haggle-protocol/haggle/sdk/internal/recent"
+	"github.com/haggle-protocol/haggle/sdk/internal/fifocache"
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/feed"
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
@@ -97,19 +97,19 @@ type Client struct {
 	commitment     rpc.CommitmentType
 	maxPriorityFee uint64
 	// mints caches the mints that cannot change.
-	mints *recent.Map[solana.PublicKey, token.Mint]
+	mints *fifocache.Map[solana.PublicKey, token.Mint]
 	// compared are the mints whose decimals no node contradicts.
-	compared *recent.Map[solana.PublicKey, struct{}]
+	compared *fifocache.Map[solana.PublicKey, struct{}]
 	// inFlight has the journal; nil if there is none.
 	inFlight *inFlight
 	sender   *send.Sender
 	// drafts has the descriptions of the latest transactions that this client has built.
-	drafts *recent.Map[messageHash, outgoing]
+	drafts *fifocache.Map[messageHash, outgoing]
 	// attempts are the latest creations that were signed and not confirmed.
 	attempts attemptedCreations
 	// observers are notified of final outcomes. settlements are the latest outcomes that this client has proven.
 	observers   observers
-	settlements *recent.Map[solana.Signature, settlement]
+	settlements *fifocache.Map[solana.Signature, settlement]
 	// resolving limits the number of transactions that are resolved in the background at once; background has
 	// the wallets of those transactions.
 	resolving  chan struct{}
@@ -169,10 +169,10 @@ func NewClient(config Config) (*Client, error) {
 		wsFallbacks:    wsFallbacks,
 		commitment:     config.Commitment,
 		maxPriorityFee: config.MaxPriorityFee,
-		mints:          recent.NewMap[solana.PublicKey, token.Mint](mintsKept),
-		compared:       recent.NewMap[solana.PublicKey, struct{}](mintsKept),
-		drafts:         recent.NewMap[messageHash, outgoing](maxDrafts),
-		settlements:    recent.NewMap[solana.Signature, settlement](maxSettlements),
+		mints:          fifocache.NewMap[solana.PublicKey, token.Mint](mintsKept),
+		compared:       fifocache.NewMap[solana.PublicKey, struct{}](mintsKept),
+		drafts:         fifocache.NewMap[messageHash, outgoing](maxDrafts),
+		settlements:    fifocache.NewMap[solana.Signature, settlement](maxSettlements),
 		attempts:       newAttemptedCreations(),
 		resolving:      make(chan struct{}, maxResolvers),
 		source:         config.Source,

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk/internal/recent"
+	"github.com/haggle-protocol/haggle/sdk/internal/fifocache"
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
@@ -112,7 +112,7 @@ func TestTransactionWithAUsedNonceIsNotSent(t *testing.T) {
 				a := newAgent(t, map[string]func(int) (any, error){"getFirstAvailableBlock": always(c.first)})
 				a.nonceIs(solana.Hash{8})
 				tx := a.nonceTransaction(t)
-				a.drafts = recent.NewMap[messageHash, outgoing](1) // another client has built it
+				a.drafts = fifocache.NewMap[messageHash, outgoing](1) // another client has built it
 				a.nonceIs(solana.Hash{9})
 				a.node.statusOf = func(solana.Signature) any { return c.status }
 				a.node.transaction = nil

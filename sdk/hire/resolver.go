@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/haggle-protocol/haggle/sdk/internal/recent"
+	"github.com/haggle-protocol/haggle/sdk/internal/fifocache"
 )
 
 const (
@@ -44,7 +44,7 @@ type Resolver struct {
 	Pins Pins
 
 	lock  sync.Mutex
-	cards *recent.Map[string, *cachedCard]
+	cards *fifocache.Map[string, *cachedCard]
 	// clock replaces time.Now in tests.
 	clock func() time.Time
 }
@@ -197,7 +197,7 @@ func (r *Resolver) cached(origin string) *cachedCard {
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	if r.cards == nil {
-		r.cards = recent.NewMap[string, *cachedCard](maxCards)
+		r.cards = fifocache.NewMap[string, *cachedCard](maxCards)
 	}
 	cached, known := r.cards.Get(origin)
 	if !known {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
+	"github.com/haggle-protocol/haggle/sdk/internal/fifocache"
 	"github.com/haggle-protocol/haggle/sdk/internal/jsonapi"
-	"github.com/haggle-protocol/haggle/sdk/internal/recent"
 )
 
 // RegistryConfig identifies the registry. The interface follows SAID:
@@ -50,8 +50,8 @@ type Registry struct {
 	path     string
 	cacheFor time.Duration
 	now      func() time.Time
-	// cached holds responses for the most recently added agents.
-	cached *recent.Map[solana.PublicKey, answer]
+	// cached has an answer for each of the agents that were added last.
+	cached *fifocache.Map[solana.PublicKey, answer]
 }
 
 type answer struct {
@@ -69,7 +69,7 @@ func NewRegistry(config RegistryConfig) (*Registry, error) {
 	}
 	r := &Registry{service: service, path: cmp.Or(config.Path, "api/verify/"),
 		cacheFor: cmp.Or(config.CacheFor, defaultCacheFor), now: config.Now,
-		cached: recent.NewMap[solana.PublicKey, answer](mostCached)}
+		cached: fifocache.NewMap[solana.PublicKey, answer](mostCached)}
 	if r.now == nil {
 		r.now = time.Now
 	}

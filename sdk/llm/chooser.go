@@ -10,7 +10,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
-	"github.com/haggle-protocol/haggle/sdk/internal/recent"
+	"github.com/haggle-protocol/haggle/sdk/internal/fifocache"
 )
 
 // Chooser lets language models choose moves within a strategy's band. It uses no chain: [Player] connects it
@@ -19,7 +19,7 @@ type Chooser struct {
 	options Options
 	callers []*caller
 	ledger  *ledger
-	cache   *recent.Map[[32]byte, []called]
+	cache   *fifocache.Map[[32]byte, []called]
 }
 
 // cached limits the stored answers.
@@ -38,7 +38,7 @@ func NewChooser(model Model, options Options) (*Chooser, error) {
 		return nil, err
 	}
 	c := &Chooser{
-		options: options, ledger: newLedger(options.Budget), cache: recent.NewMap[[32]byte, []called](cached),
+		options: options, ledger: newLedger(options.Budget), cache: fifocache.NewMap[[32]byte, []called](cached),
 	}
 	for _, model := range models {
 		c.callers = append(c.callers, newCaller(model, c.ledger, &options))

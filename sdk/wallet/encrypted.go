@@ -13,7 +13,7 @@ import (
 	"filippo.io/age"
 	"filippo.io/age/armor"
 
-	"github.com/haggle-protocol/haggle/sdk/internal/durable"
+	"github.com/haggle-protocol/haggle/sdk/internal/fsync"
 )
 
 var (
@@ -63,7 +63,7 @@ func createEncrypted(path, passphrase string, keypair *Keypair, workFactor int) 
 	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return fmt.Errorf("haggle: wallet: %w", errors.Join(err, os.Remove(path)))
 	}
-	if err := durable.SyncFolder(path); err != nil {
+	if err := fsync.SyncFolder(path); err != nil {
 		return fmt.Errorf("haggle: wallet: %w", err)
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 
 	"github.com/haggle-protocol/haggle/sdk/events"
-	"github.com/haggle-protocol/haggle/sdk/internal/recent"
+	"github.com/haggle-protocol/haggle/sdk/internal/fifocache"
 )
 
 // ErrClosed: the feed is closed with its client, and its subscriptions with it.
@@ -72,7 +72,7 @@ func New(options Options) *Feed {
 		Options:      options,
 		topics:       make(map[solana.PublicKey]*topic),
 		abandoned:    make(map[solana.PublicKey]struct{}),
-		unrelated:    recent.NewMap[solana.Signature, uint64](unrelatedKept),
+		unrelated:    fifocache.NewMap[solana.Signature, uint64](unrelatedKept),
 		wake:         make(chan struct{}, 1),
 		reconcileNow: make(chan struct{}, 1),
 	}

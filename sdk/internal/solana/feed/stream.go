@@ -11,7 +11,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/sdk/events"
-	"github.com/haggle-protocol/haggle/sdk/internal/recent"
+	"github.com/haggle-protocol/haggle/sdk/internal/fifocache"
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 )
 
@@ -71,7 +71,7 @@ type Feed struct {
 	// reconciledAt is the end of the last reconciliation.
 	reconciledAt time.Time
 	// unrelated are the transactions that do not concern this program, with their slots.
-	unrelated *recent.Map[solana.Signature, uint64]
+	unrelated *fifocache.Map[solana.Signature, uint64]
 
 	// readyLock guards the fields below. It may be taken while other locks are held.
 	readyLock sync.Mutex

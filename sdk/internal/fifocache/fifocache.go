@@ -1,5 +1,5 @@
-// Package recent keeps a limited number of values by their keys.
-package recent
+// Package fifocache keeps a limited number of values by their keys, and drops the oldest key first.
+package fifocache
 
 import "sync"
 

@@ -1,5 +1,5 @@
-// Package durable syncs folders, so that the names of new files survive a crash of the machine.
-package durable
+// Package fsync syncs folders, so that the names of new files survive a crash of the machine.
+package fsync
 
 import (
 	"errors"
