@@ -23,8 +23,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/feed"
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
-	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/token"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // Config configures a client.
@@ -229,7 +229,7 @@ func (c *Client) Close() error {
 }
 
 // Nodes returns the health of the client's nodes: the one at Config.Endpoint, then those of Config.Fallbacks.
-func (c *Client) Nodes() []node.Health {
+func (c *Client) Nodes() []transaction.NodeHealth {
 	all := c.pool.Health()
 	for i := range all {
 		all[i].Err = nodeError(all[i].Method, all[i].Err)

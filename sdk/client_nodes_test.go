@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/haggle-protocol/haggle/sdk/node"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 func TestWebSocketsOfFallbacks(t *testing.T) {
@@ -66,8 +66,8 @@ func TestMalformedAnswerDiffersFromARefusal(t *testing.T) {
 		client, err := NewClient(Config{Endpoint: server.URL})
 		require.NoError(t, err)
 		_, err = client.Negotiation(solana.PublicKey{1}).Snapshot(t.Context())
-		require.ErrorIs(t, err, node.ErrMalformed, name)
-		assert.NotErrorIs(t, err, node.ErrBehind, name)
+		require.ErrorIs(t, err, transaction.ErrMalformed, name)
+		assert.NotErrorIs(t, err, transaction.ErrBehind, name)
 		require.NoError(t, client.Close())
 		server.Close()
 	}
@@ -144,9 +144,9 @@ func TestClientFailsOverToOtherNodes(t *testing.T) {
 	assert.EqualValues(t, 101, slot)
 	nodes := client.Nodes()
 	require.Len(t, nodes, 4)
-	require.ErrorIs(t, nodes[1].Err, node.ErrBehind)
+	require.ErrorIs(t, nodes[1].Err, transaction.ErrBehind)
 	assert.EqualValues(t, 60, nodes[1].Lag)
-	require.ErrorIs(t, nodes[2].Err, node.ErrOtherCluster)
+	require.ErrorIs(t, nodes[2].Err, transaction.ErrOtherCluster)
 	assert.Contains(t, nodes[2].Err.Error(),
 		"EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG instead of 4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY")
 	require.NoError(t, nodes[3].Err)
@@ -154,8 +154,8 @@ func TestClientFailsOverToOtherNodes(t *testing.T) {
 
 	well.Close()
 	_, err = read()
-	require.ErrorIs(t, err, node.ErrBehind)
-	require.ErrorIs(t, err, node.ErrOtherCluster)
+	require.ErrorIs(t, err, transaction.ErrBehind)
+	require.ErrorIs(t, err, transaction.ErrOtherCluster)
 	assert.Contains(t, err.Error(), "haggle: getMultipleAccounts: 127.0.0.1:")
 }
 
@@ -166,7 +166,7 @@ func TestClusterCanBePinned(t *testing.T) {
 	require.NoError(t, err)
 	defer client.Close()
 	_, err = client.Now(t.Context())
-	require.ErrorIs(t, err, node.ErrOtherCluster)
+	require.ErrorIs(t, err, transaction.ErrOtherCluster)
 }
 
 func TestRetryAfterIsRespected(t *testing.T) {

@@ -59,13 +59,13 @@
 // With [Config].Fallbacks a client has several nodes. A read goes to the first healthy one; to a second one
 // as well if the first takes longer than usual; and to the others if it fails. The client repeats it after a
 // pause if all are busy. A read never returns a state from before a slot that the client has read already: a
-// node that is behind is skipped, and the read fails with [node.ErrBehind] if all are. It fails with
-// [node.ErrWentBack] if a node is far behind its own earlier answers, as after a restart of a local chain.
-// Before its first decision about money a client requests the slot of all its nodes. It treats a transaction
+// node that is behind is skipped, and the read fails with [transaction.ErrBehind] if all are. It fails with
+// [transaction.ErrWentBack] if a node is far behind its own earlier answers, as after a restart of a local
+// chain. Before its first decision about money a client requests the slot of all its nodes. It treats a transaction
 // as expired only if it is 90 seconds old, one node proves the expiry alone, and no node that responds
 // contradicts it: see [transaction.ErrExpired]. It sends a transaction to several nodes at once. A node that sends Retry-After rests for up to 30 seconds; one that fails rests
 // longer after each failure. A node of another chain is detected before the first request
-// ([node.ErrOtherCluster]). [Client.Nodes] returns the health of all nodes. Errors and logs name the host of
+// ([transaction.ErrOtherCluster]). [Client.Nodes] returns the health of all nodes. Errors and logs name the host of
 // a node and no more of its address.
 //
 // # Events
@@ -107,7 +107,7 @@
 //
 // Package protocol has the generated code, which packs and unpacks instructions ([protocol.SubmitOffer]),
 // accounts ([protocol.Negotiation]) and events ([protocol.OfferSubmitted]), and the pure rules. It needs no
-// client. Package transaction has the outcomes, errors and receipts of transactions of any program, package
-// node the errors and the health of nodes. Package events has the sources of hints, package history lists the
+// client. Package transaction has the outcomes, errors and receipts of transactions of any program, and the
+// errors and the health of nodes. Package events has the sources of hints, package history lists the
 // transactions of an address or of the program. Package admin changes the protocol's configuration.
 package haggle

@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 func TestListedTransactionWithoutSignatureIsAnError(t *testing.T) {
@@ -23,7 +23,7 @@ func TestListedTransactionWithoutSignatureIsAnError(t *testing.T) {
 	client.rpc = rpc.NewWithCustomRPCClient(oneNode{scripted})
 	for _, err := range client.History(t.Context(), solana.PublicKey{1}) {
 		require.ErrorContains(t, err, "without a signature")
-		require.ErrorIs(t, err, node.ErrMalformed)
+		require.ErrorIs(t, err, transaction.ErrMalformed)
 	}
 	_, err := client.hasHistory(t.Context(), solana.PublicKey{1})
 	require.ErrorContains(t, err, "without a signature")
@@ -38,7 +38,7 @@ func TestNullAccountsAreMissing(t *testing.T) {
 	})
 	client.maxPriorityFee = 1
 	for _, err := range client.FindNegotiations(t.Context(), Filter{}) {
-		require.ErrorIs(t, err, node.ErrMalformed)
+		require.ErrorIs(t, err, transaction.ErrMalformed)
 	}
 	other, err := client.otherAccount(t.Context(),
 		&token.Mint{Address: solana.PublicKey{2}, TokenProgram: solana.TokenProgramID}, solana.PublicKey{1})

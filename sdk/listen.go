@@ -22,7 +22,7 @@ import (
 // their listeners. Both functions return at once and do not call the client; they may run in several
 // goroutines, but not after Listen has returned.
 //
-// It returns a [*node.Error] if the node refuses to subscribe.
+// It returns a [*transaction.NodeError] if the node refuses to subscribe.
 func (c *Client) Listen(
 	ctx context.Context, address solana.PublicKey, connected func(bool), received func(events.Hint),
 ) error {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk/events"
-	"github.com/haggle-protocol/haggle/sdk/node"
+
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
@@ -105,9 +105,9 @@ func TestListenReconnectsUntilItsEnd(t *testing.T) {
 
 func TestListenEndsIfTheNodeRefusesToSubscribe(t *testing.T) {
 	chain := newFakeChain(t)
-	chain.refuse = func(int) (int, string) { return node.MethodNotFound, "Method not found" }
+	chain.refuse = func(int) (int, string) { return transaction.CodeMethodNotFound, "Method not found" }
 	err := chain.client(t).Listen(t.Context(), protocol.ProgramID, func(bool) {}, func(events.Hint) {})
-	var refused *node.Error
+	var refused *transaction.NodeError
 	require.ErrorAs(t, err, &refused)
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
-	"github.com/haggle-protocol/haggle/sdk/node"
+
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
@@ -96,7 +96,7 @@ func TestOneHonestNodePreventsAnExpiry(t *testing.T) {
 				valid: &send.Validity{LastHeight: testLastValid, Since: testSlot}})
 			require.NoError(t, client.Close())
 			require.Equal(t, transaction.Unknown, transaction.OutcomeOf(err), "%s: %v", name, err)
-			var contradiction *node.ContradictionError
+			var contradiction *transaction.ContradictionError
 			require.ErrorAs(t, err, &contradiction, name)
 			assert.Len(t, contradiction.Claims, 3, name)
 		})

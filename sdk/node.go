@@ -10,10 +10,10 @@ import (
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
-	"github.com/haggle-protocol/haggle/sdk/node"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// malformed returns a [node.ErrMalformed] with a description.
+// malformed returns a [transaction.ErrMalformed] with a description.
 func malformed(text string, values ...any) error {
 	return fmt.Errorf("haggle: %w", rpcpool.Malformed(text, values...))
 }
@@ -79,14 +79,14 @@ func nodeError(method string, err error) error {
 		return nil
 	}
 	var failures rpcpool.Failures
-	var refusal *node.Error
+	var refusal *transaction.NodeError
 	if !errors.As(err, &failures) && errors.As(err, &refusal) && refusal.Method != "" {
 		method = refusal.Method // the pool's own request, before the caller's
 	}
 	if errors.Is(err, rpcpool.ErrClosed) {
 		err = closedError{err}
 	}
-	return &node.RequestError{Method: method, Err: err}
+	return &transaction.RequestError{Method: method, Err: err}
 }
 
 // closedError is an error of a closed pool.

@@ -13,7 +13,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
-	"github.com/haggle-protocol/haggle/sdk/node"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // An agent with nodes of three providers continues as long as one of them is healthy, and no read goes back
@@ -39,7 +39,7 @@ func ExampleConfig_fallbacks() {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		log.Fatal("no node has answered in time: ", err)
-	case errors.Is(err, node.ErrBehind):
+	case errors.Is(err, transaction.ErrBehind):
 		log.Fatal("the only nodes that answer are behind: ", err)
 	case err != nil:
 		log.Fatal(err)

@@ -19,7 +19,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
-	"github.com/haggle-protocol/haggle/sdk/node"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // busyAttempts is the number of requests to a node that is always too busy.
@@ -82,9 +82,9 @@ func (s scriptedTransport) Call(
 	var status *jsonrpc.HTTPError
 	switch {
 	case errors.As(err, &answered):
-		err = &node.Error{Code: answered.Code, Message: answered.Message, Data: answered.Data, Err: answered}
+		err = &transaction.NodeError{Code: answered.Code, Message: answered.Message, Data: answered.Data, Err: answered}
 	case errors.As(err, &status):
-		err = &node.Error{Code: status.Code, Status: status.Code, Message: http.StatusText(status.Code), Err: status}
+		err = &transaction.NodeError{Code: status.Code, Status: status.Code, Message: http.StatusText(status.Code), Err: status}
 	}
 	return result, err
 }

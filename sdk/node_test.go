@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
-	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // answering returns a node that answers every request with the same result or error, which is given as JSON.
@@ -80,11 +80,11 @@ func TestErrorsDoNotDiscloseTheEndpoint(t *testing.T) {
 func TestTemporaryNodeErrors(t *testing.T) {
 	for code, message := range map[int]string{429: "Too many requests", -32004: "Block not available",
 		-32005: "Node is behind", -32602: "io error: Unable to get block: slot unavailable"} {
-		assert.True(t, (&node.Error{Code: code, Message: message}).IsBusy(), code)
+		assert.True(t, (&transaction.NodeError{Code: code, Message: message}).IsBusy(), code)
 	}
 	for code, message := range map[int]string{-32602: "Invalid params: WrongSize", -32601: "Method not found",
 		403: "Forbidden"} {
-		assert.False(t, (&node.Error{Code: code, Message: message}).IsBusy(), code)
+		assert.False(t, (&transaction.NodeError{Code: code, Message: message}).IsBusy(), code)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
-	"github.com/haggle-protocol/haggle/sdk/node"
+
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
@@ -76,7 +76,7 @@ func TestUnprovenErrorsAreUnknown(t *testing.T) {
 		syscall.ECONNRESET, reset, fmt.Errorf("haggle: sendTransaction: %w", reset), io.ErrUnexpectedEOF,
 		errors.New("something else"), fmt.Errorf("offer: %v", unknown),
 		fmt.Errorf("offer: %v", transaction.ErrExpired),
-		&node.Error{}, node.ErrMalformed, ErrClientClosed,
+		&transaction.NodeError{}, transaction.ErrMalformed, ErrClientClosed,
 		nodeError("sendTransaction", &rpcpool.Interrupted{Cause: &AlreadyDone{}}),
 		nodeError("sendTransaction", &rpcpool.Interrupted{Cause: context.Canceled, Before: reset}),
 		protocol.ErrExpired,
@@ -129,7 +129,7 @@ func TestCauseOfTheContextProvesNothing(t *testing.T) {
 		"was done before":       &AlreadyDone{Action: "pay"},
 		"has no details":        fmt.Errorf("%w: x", transaction.ErrDetailsUnavailable),
 		"has failed":            &protocol.ProgramError{Signature: solana.Signature{1}},
-		"was refused by a node": &node.Error{Method: "getEpochInfo", Code: node.InvalidParams, Message: "no"},
+		"was refused by a node": &transaction.NodeError{Method: "getEpochInfo", Code: transaction.CodeInvalidParams, Message: "no"},
 		"has expired":           transaction.ErrExpired,
 		"is unknown":            &transaction.UnknownOutcomeError{Signature: solana.Signature{1}, Cause: context.Canceled},
 	} {

@@ -14,9 +14,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/history"
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
-	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // Settlement is a payment, or an agreed price in escrow, that a seller verifies before it delivers: see
@@ -60,8 +60,8 @@ const (
 // every node. The agreed price is paid only for claimed milestones: see [protocol.Negotiation.LatestClaim].
 //
 // The error is nil only if no responding node objects and at least two hosts agree, or one if Price is at most
-// SingleSourceUpTo. Otherwise it is an [*node.ContradictionError] if the nodes disagree, an error that wraps
-// [node.ErrSingleSource] if only one node confirms the settlement, and one that wraps [ErrNotAsExpected] if no
+// SingleSourceUpTo. Otherwise it is an [*transaction.ContradictionError] if the nodes disagree, an error that wraps
+// [transaction.ErrSingleSource] if only one node confirms the settlement, and one that wraps [ErrNotAsExpected] if no
 // node does: the negotiation is not settled, was settled with other values, or the payment is recorded for
 // the seller and has not been claimed. With Agreed the price is not agreed, the agreement has other values or has
 // ended, or the vault holds too little.
@@ -92,7 +92,7 @@ func (c *Client) VerifySettlement(ctx context.Context, settlement Settlement) er
 		return opaque(context.Cause(ctx))
 	}
 	err := judge(&settlement, claims)
-	if errors.As(err, new(*node.ContradictionError)) {
+	if errors.As(err, new(*transaction.ContradictionError)) {
 		c.logger.Error("nodes contradict each other about "+settlement.subject(), "negotiation",
 			settlement.Negotiation, "error", err)
 	}
@@ -135,10 +135,10 @@ func disproved(format string, values ...any) error {
 func judge(settlement *Settlement, claims []settlementClaim) error {
 	var confirmed []string
 	var signatures []solana.Signature
-	var denials []node.Claim
+	var denials []transaction.NodeClaim
 	var failures []error
 	subject := fmt.Sprintf("%s of %s", settlement.subject(), settlement.Negotiation)
-	contradiction := &node.ContradictionError{Subject: "the " + subject}
+	contradiction := &transaction.ContradictionError{Subject: "the " + subject}
 	for _, claim := range claims {
 		var refused *denial
 		switch {
@@ -148,9 +148,9 @@ func judge(settlement *Settlement, claims []settlementClaim) error {
 			if settlement.Agreed {
 				text = "agreed and in escrow"
 			}
-			contradiction.Claims = append(contradiction.Claims, node.Claim{Host: claim.host, Text: text})
+			contradiction.Claims = append(contradiction.Claims, transaction.NodeClaim{Host: claim.host, Text: text})
 		case errors.As(claim.err, &refused):
-			denials = append(denials, node.Claim{Host: claim.host, Text: refused.text})
+			denials = append(denials, transaction.NodeClaim{Host: claim.host, Text: refused.text})
 			contradiction.Claims = append(contradiction.Claims, denials[len(denials)-1])
 		default:
 			failures = append(failures, fmt.Errorf("%s: %w", claim.host, claim.err))
@@ -165,7 +165,7 @@ func judge(settlement *Settlement, claims []settlementClaim) error {
 	case len(hosts) == 0:
 		return unsent(fmt.Errorf("haggle: %s: no node responds: %w", subject, errors.Join(failures...)))
 	case len(hosts) == 1 && settlement.Price > settlement.SingleSourceUpTo:
-		return unsent(fmt.Errorf("haggle: %s: %w: %s", subject, node.ErrSingleSource, hosts[0]))
+		return unsent(fmt.Errorf("haggle: %s: %w: %s", subject, transaction.ErrSingleSource, hosts[0]))
 	}
 	return nil
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // agreedDeal is an agreed negotiation as a node shows it. Tests change single values.
@@ -116,12 +116,12 @@ func TestEscrowNeedsTwoNodes(t *testing.T) {
 		"the only one": {agreed()}, "the only one that responds": {agreed(), nil},
 	} {
 		err := verify(t, escrow, nodes...)
-		require.ErrorIs(t, err, node.ErrSingleSource, name)
+		require.ErrorIs(t, err, transaction.ErrSingleSource, name)
 		require.ErrorContains(t, err, "escrow of "+watchedNegotiation.String(), name)
 
 		accepted := escrow
 		accepted.SingleSourceUpTo = escrow.Price - 1
-		require.ErrorIs(t, verify(t, accepted, nodes...), node.ErrSingleSource, name)
+		require.ErrorIs(t, verify(t, accepted, nodes...), transaction.ErrSingleSource, name)
 		accepted.SingleSourceUpTo = escrow.Price
 		require.NoError(t, verify(t, accepted, nodes...), name)
 	}
@@ -144,7 +144,7 @@ func TestEscrowContradictedByANodeIsAnError(t *testing.T) {
 	} {
 		for _, nodes := range [][]*agreedDeal{{agreed(), agreed(change)}, {agreed(), agreed(change), agreed()}} {
 			err := verify(t, escrow, nodes...)
-			var contradiction *node.ContradictionError
+			var contradiction *transaction.ContradictionError
 			require.ErrorAs(t, err, &contradiction, want)
 			require.ErrorContains(t, err, want)
 			require.ErrorContains(t, err, "one: agreed and in escrow")

@@ -18,9 +18,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // settledDeal is a settled negotiation as a node shows it. Tests change single values.
@@ -224,18 +224,18 @@ func TestSettlementNeedsTwoNodes(t *testing.T) {
 		"the only one": {deal()}, "the only one that responds": {deal(), nil},
 	} {
 		err := verify(t, settlement, nodes...)
-		require.ErrorIs(t, err, node.ErrSingleSource, name)
+		require.ErrorIs(t, err, transaction.ErrSingleSource, name)
 		require.ErrorContains(t, err, ": one", name)
 
 		accepted := settlement
 		accepted.SingleSourceUpTo = settlement.Price - 1
-		require.ErrorIs(t, verify(t, accepted, nodes...), node.ErrSingleSource, name)
+		require.ErrorIs(t, verify(t, accepted, nodes...), transaction.ErrSingleSource, name)
 		accepted.SingleSourceUpTo = settlement.Price
 		require.NoError(t, verify(t, accepted, nodes...), name)
 	}
 	err := verify[*settledDeal](t, settlement, nil, nil)
 	require.ErrorContains(t, err, "no node responds")
-	require.NotErrorIs(t, err, node.ErrSingleSource)
+	require.NotErrorIs(t, err, transaction.ErrSingleSource)
 }
 
 func TestSettlementContradictedByANodeIsAnError(t *testing.T) {
@@ -261,7 +261,7 @@ func TestSettlementContradictedByANodeIsAnError(t *testing.T) {
 		}),
 	} {
 		err := verify(t, settlement, deal(), honest)
-		var contradiction *node.ContradictionError
+		var contradiction *transaction.ContradictionError
 		require.ErrorAs(t, err, &contradiction, want)
 		require.ErrorContains(t, err, want)
 		require.ErrorContains(t, err, "one: settled by "+deal().signature.String())

@@ -11,8 +11,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/events"
 	"github.com/haggle-protocol/haggle/sdk/history"
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/feed"
-	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 func TestWebSocketsFailOver(t *testing.T) {
@@ -32,7 +32,7 @@ func TestWebSocketsFailOver(t *testing.T) {
 
 func TestNodeThatRefusesToSubscribeIsSkipped(t *testing.T) {
 	chain, other := newFakeChain(t), newFakeChain(t)
-	chain.refuse = func(int) (int, string) { return node.MethodNotFound, "Method not found" }
+	chain.refuse = func(int) (int, string) { return transaction.CodeMethodNotFound, "Method not found" }
 	client := chain.client(t)
 	client.wsFallbacks = []string{other.url()}
 	_, err := client.Watch(t.Context(), watchedNegotiation)

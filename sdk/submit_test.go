@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
-	"github.com/haggle-protocol/haggle/sdk/node"
+
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
@@ -207,7 +207,7 @@ func TestRefusedBroadcastsSendNothing(t *testing.T) {
 		check  func(t *testing.T, err error)
 	}{
 		"too large": {jsonrpc.RPCError{Code: -32602, Message: "too large"}, func(t *testing.T, err error) {
-			var refused *node.Error
+			var refused *transaction.NodeError
 			require.ErrorAs(t, err, &refused)
 			assert.Equal(t, -32602, refused.Code)
 			assert.Equal(t, "haggle: sendTransaction: node returned error -32602: too large", err.Error())
@@ -427,7 +427,7 @@ func TestBusyNodeIsWaitedFor(t *testing.T) {
 		scripted.answers["getSlot"] = failing(jsonrpc.NewHTTPError(http.StatusServiceUnavailable,
 			errors.New("unavailable")))
 		_, err = client.RPC().GetSlot(t.Context(), rpc.CommitmentConfirmed)
-		var refused *node.Error
+		var refused *transaction.NodeError
 		require.ErrorAs(t, err, &refused)
 		assert.Equal(t, http.StatusServiceUnavailable, refused.Code)
 		assert.Equal(t, 4+busyAttempts, scripted.called("getSlot"))

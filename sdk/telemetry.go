@@ -15,7 +15,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
-	"github.com/haggle-protocol/haggle/sdk/node"
+
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
@@ -180,7 +180,7 @@ func (c *callTelemetry) End(err error) {
 
 // errorType returns one of a few kinds of error, because each kind has its own time series.
 func errorType(err error) string {
-	var refusal *node.Error
+	var refusal *transaction.NodeError
 	var network net.Error
 	switch {
 	case err == nil:
@@ -191,9 +191,9 @@ func errorType(err error) string {
 		return "deadline_exceeded"
 	case errors.As(err, &refusal):
 		return strconv.Itoa(refusal.Code)
-	case errors.Is(err, node.ErrBehind):
+	case errors.Is(err, transaction.ErrBehind):
 		return "behind"
-	case errors.Is(err, node.ErrOtherCluster):
+	case errors.Is(err, transaction.ErrOtherCluster):
 		return "other_cluster"
 	case errors.As(err, &network) && network.Timeout():
 		return "timeout"

@@ -16,8 +16,8 @@ import (
 
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/feed"
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
-	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 func TestSubscriptionReconnects(t *testing.T) {
@@ -238,9 +238,9 @@ func TestConnectionEndsWithItsLastSubscription(t *testing.T) {
 
 func TestSubscriptionThatTheNodeRefusesIsAnErrorAtOnce(t *testing.T) {
 	chain := newFakeChain(t)
-	chain.refuse = func(int) (int, string) { return node.MethodNotFound, "Method not found" }
+	chain.refuse = func(int) (int, string) { return transaction.CodeMethodNotFound, "Method not found" }
 	_, err := chain.client(t).Watch(t.Context(), watchedNegotiation)
-	var refused *node.Error
+	var refused *transaction.NodeError
 	require.ErrorAs(t, err, &refused)
 
 	away := chain.client(t)

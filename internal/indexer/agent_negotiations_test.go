@@ -23,7 +23,7 @@ func (s *scriptedScenario) submitOffer(t *testing.T, round uint8) scriptedTransa
 	}).Instruction()
 	require.NoError(t, err)
 	step := s.steps()[2+round]
-	return transaction(t, 10*s.number+uint64(2+round), instruction, logsOf(step.events...))
+	return newTransaction(t, 10*s.number+uint64(2+round), instruction, logsOf(step.events...))
 }
 
 // The negotiations of an agent have the metadata of its offers, which only the instructions contain.
@@ -39,7 +39,7 @@ func TestAgentNegotiationsHaveTheMetadataOfOffers(t *testing.T) {
 			s.buyer = agent
 		}
 		for i, step := range s.steps() {
-			item := transaction(t, 10*number+uint64(i), nil, logsOf(step.events...))
+			item := newTransaction(t, 10*number+uint64(i), nil, logsOf(step.events...))
 			if i == 2 || i == 3 && number == 0 {
 				item = s.submitOffer(t, uint8(i-2))
 			}

@@ -29,7 +29,7 @@ func immenseChain(t *testing.T, count int) *scriptedChain {
 		scenario := newScriptedScenario(uint64(3*n), math.MaxUint64/1000)
 		for _, step := range scenario.steps() {
 			number++
-			item := transaction(t, number, nil, logsOf(step.events...))
+			item := newTransaction(t, number, nil, logsOf(step.events...))
 			item.accounts = map[solana.PublicKey]*protocol.Negotiation{scenario.address: step.state}
 			chain.add(100+number, 1, item)
 		}
@@ -39,9 +39,9 @@ func immenseChain(t *testing.T, count int) *scriptedChain {
 	created.EscrowAmount, created.SessionID, created.BondRequired = math.MaxUint64, math.MaxUint64, 0
 	state := *largest.steps()[0].state
 	state.EscrowAmount, state.EffectiveEscrow, state.SessionID = math.MaxUint64, math.MaxUint64, math.MaxUint64
-	item := transaction(t, number+1, nil, logsOf(created))
+	item := newTransaction(t, number+1, nil, logsOf(created))
 	item.accounts = map[solana.PublicKey]*protocol.Negotiation{largest.address: &state}
-	rejected := transaction(t, number+2, nil, logsOf(&protocol.NegotiationRejected{
+	rejected := newTransaction(t, number+2, nil, logsOf(&protocol.NegotiationRejected{
 		NegotiationID: largest.address, RejectedBy: largest.seller, RefundAmount: math.MaxUint64, Timestamp: created.Timestamp + 1,
 	}))
 	chain.add(101+number, 1, item, rejected)
@@ -143,7 +143,7 @@ func TestAWrongAmountIsAViolation(t *testing.T) {
 				steps := newScriptedScenario(1, scale).steps()
 				change(steps)
 				for i, step := range steps {
-					chain.add(uint64(100+i), 1, transaction(t, uint64(i), nil, logsOf(step.events...)))
+					chain.add(uint64(100+i), 1, newTransaction(t, uint64(i), nil, logsOf(step.events...)))
 				}
 				var found []string
 				for _, database := range []*Database{newSQLite(t), openAt(t, server.Create(t))} {

@@ -172,7 +172,7 @@ func TestTheDeclarationAtTheCreationHolds(t *testing.T) {
 		s := newScriptedScenario(number, 1)
 		s.buyer, s.seller = keys[number%3].PublicKey(), keys[(number+1)%3].PublicKey()
 		scenarios = append(scenarios, s)
-		chain.add(300+number, 1, transaction(t, number, nil, logsOf(s.steps()[0].events...)))
+		chain.add(300+number, 1, newTransaction(t, number, nil, logsOf(s.steps()[0].events...)))
 	}
 	var want int
 	for name, database := range bothDatabases(t) {

@@ -31,13 +31,13 @@ func TestTruncatedLogsAreMarkedAndTheAccountIsRead(t *testing.T) {
 	scenario := newScriptedScenario(1, 1000)
 	steps := scenario.steps()
 	for i, step := range steps[:5] {
-		item := transaction(t, uint64(i), nil, logsOf(step.events...))
+		item := newTransaction(t, uint64(i), nil, logsOf(step.events...))
 		if i == 4 {
 			accept, err := (&protocol.AcceptOffer{
 				Acceptor: scenario.buyer, Negotiation: scenario.address, EscrowVault: numberedKey('V', 1), BuyerTokenAccount: numberedKey('T', 1),
 				SellerTokenAccount: numberedKey('T', 2), TokenMint: numberedKey('M', 1), TokenProgram: solana.TokenProgramID,
 			}).Instruction()
-			item = transaction(t, uint64(i), instructionOf(t, accept, err), truncated())
+			item = newTransaction(t, uint64(i), instructionOf(t, accept, err), truncated())
 		}
 		item.accounts = map[solana.PublicKey]*protocol.Negotiation{scenario.address: step.state}
 		chain.add(uint64(100+i), 1, item)
@@ -72,7 +72,7 @@ func TestUnknownAmountsAreNull(t *testing.T) {
 			number := uint64(0)
 			add := func(events ...protocol.Event) {
 				number++
-				chain.add(100+number, 1, transaction(t, number, nil, logsOf(events...)))
+				chain.add(100+number, 1, newTransaction(t, number, nil, logsOf(events...)))
 			}
 			settled, rejected, open := newScriptedScenario(1, 1000), newScriptedScenario(2, 1000), newScriptedScenario(3, 1000)
 			add(append(settled.steps()[4].events, &protocol.BondSettled{NegotiationID: settled.address, To: settled.seller, Amount: 5})...)
@@ -127,10 +127,10 @@ func TestAnEndThatIsCutOffIsOne(t *testing.T) {
 			scenario := newScriptedScenario(1, 1000)
 			f := follow(t, chain, rpc.CommitmentConfirmed)
 			ended, err := end(scenario)
-			chain.add(104, 1, transaction(t, 50, instructionOf(t, ended, err), truncated()))
+			chain.add(104, 1, newTransaction(t, 50, instructionOf(t, ended, err), truncated()))
 			closing, err := (&protocol.CloseNegotiation{Closer: scenario.seller, Negotiation: scenario.address, EscrowVault: numberedKey('V', 1), Buyer: scenario.buyer,
 				TokenMint: numberedKey('M', 1), TokenProgram: solana.TokenProgramID}).Instruction()
-			closed := transaction(t, 51, instructionOf(t, closing, err), truncated())
+			closed := newTransaction(t, 51, instructionOf(t, closing, err), truncated())
 			closed.accounts = map[solana.PublicKey]*protocol.Negotiation{scenario.address: nil}
 			chain.add(105, 1, closed)
 			f.poll()
@@ -150,10 +150,10 @@ func TestACreationWithTruncatedLogsIsKnown(t *testing.T) {
 	}
 	built, err := create.Instruction()
 	for i, step := range scenario.steps() {
-		chain.add(uint64(100+i), 1, transaction(t, uint64(i), nil, logsOf(step.events...)))
+		chain.add(uint64(100+i), 1, newTransaction(t, uint64(i), nil, logsOf(step.events...)))
 	}
-	chain.add(110, 1, transaction(t, 50, instructionOf(t, built, err), truncated()))
-	chain.add(111, 1, transaction(t, 51, nil, logsOf(scenario.steps()[1].events...)))
+	chain.add(110, 1, newTransaction(t, 50, instructionOf(t, built, err), truncated()))
+	chain.add(111, 1, newTransaction(t, 51, nil, logsOf(scenario.steps()[1].events...)))
 	f := follow(t, chain, rpc.CommitmentConfirmed)
 	require.Equal(t, "Settled", value[string](f, `SELECT status FROM outcomes WHERE life = 1 AND complete`))
 	require.Equal(t, "Proposed", value[string](f, `SELECT status FROM outcomes WHERE life = 2 AND NOT complete`))
@@ -180,7 +180,7 @@ func TestAnyLogsCanBeStored(t *testing.T) {
 func TestOtherProgramsLogsAreNotMarked(t *testing.T) {
 	chain := newScriptedChain()
 	other := solana.NewInstruction(solana.MemoProgramID, solana.AccountMetaSlice{{PublicKey: protocol.ProgramID}}, []byte("Program data:"))
-	chain.add(100, 1, transaction(t, 1, other, []string{"Program " + solana.MemoProgramID.String() + " invoke [1]", "Log truncated"}))
+	chain.add(100, 1, newTransaction(t, 1, other, []string{"Program " + solana.MemoProgramID.String() + " invoke [1]", "Log truncated"}))
 	f := follow(t, chain, rpc.CommitmentConfirmed)
 	require.Equal(t, 1, value[int](f, `SELECT COUNT(*) FROM transactions WHERE flaw IS NULL`))
 	require.Zero(t, value[int](f, `SELECT COUNT(*) FROM events`))
@@ -191,7 +191,7 @@ func TestAnUnknownEventIsMarked(t *testing.T) {
 	chain := newScriptedChain()
 	logs := logsOf()
 	logs = append(logs[:3], "Program data: AAECAwQFBgcICQ==", logs[3])
-	chain.add(100, 1, transaction(t, 1, nil, logs))
+	chain.add(100, 1, newTransaction(t, 1, nil, logs))
 	f := follow(t, chain, rpc.CommitmentConfirmed)
 	require.Equal(t, "unknown event", value[string](f, `SELECT flaw FROM transactions`))
 }

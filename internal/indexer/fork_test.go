@@ -79,7 +79,7 @@ func forkingChain(t require.TestingT) (*scriptedChain, []scriptedTransaction) {
 	scenario := newScriptedScenario(1, 1000)
 	var steps []scriptedTransaction
 	for i, step := range scenario.steps() {
-		item := transaction(t, uint64(i), nil, logsOf(step.events...))
+		item := newTransaction(t, uint64(i), nil, logsOf(step.events...))
 		item.accounts = map[solana.PublicKey]*protocol.Negotiation{scenario.address: step.state}
 		steps = append(steps, item)
 	}
@@ -95,7 +95,7 @@ func otherOffer(t require.TestingT) scriptedTransaction {
 	scenario := newScriptedScenario(1, 1000)
 	state := *scenario.steps()[2].state
 	state.CurrentRound, state.EffectiveEscrow, state.CurrentOfferAmount = 2, 980_000, 555_000
-	item := transaction(t, 77, nil, logsOf(&protocol.OfferSubmitted{
+	item := newTransaction(t, 77, nil, logsOf(&protocol.OfferSubmitted{
 		NegotiationID: scenario.address, Offerer: scenario.seller, Amount: 555_000, Round: 2, EffectiveEscrow: 980_000, Timestamp: 5,
 	}))
 	item.accounts = map[solana.PublicKey]*protocol.Negotiation{scenario.address: &state}
@@ -234,7 +234,7 @@ func TestAForkIsReplacedInOneTransaction(t *testing.T) {
 			scenario := newScriptedScenario(n, 1)
 			for i, step := range scenario.steps()[:3] {
 				number++
-				chain.add(100+3*n+uint64(i), fork, transaction(t, number, nil, logsOf(step.events...)))
+				chain.add(100+3*n+uint64(i), fork, newTransaction(t, number, nil, logsOf(step.events...)))
 			}
 		}
 	}
@@ -304,7 +304,7 @@ func TestAForkBetweenTwoPagesLosesNothing(t *testing.T) {
 		}
 		chain.add(141, 1, steps[4])
 		chain.add(142, 1, steps[5])
-		other := transaction(t, 88, nil, steps[4].logs)
+		other := newTransaction(t, 88, nil, steps[4].logs)
 		other.accounts = steps[4].accounts
 		chain.betweenPages = func() {
 			chain.slots = chain.slots[:len(chain.slots)-2]
@@ -339,7 +339,7 @@ func TestAStateReadOnAForkIsNotKept(t *testing.T) {
 	require.Equal(t, 103, value[int](f, `SELECT as_of_slot FROM accounts`))
 	chain.forkAt(103)
 	scenario := newScriptedScenario(1, 1000)
-	closing := transaction(t, 60, nil, logsOf(
+	closing := newTransaction(t, 60, nil, logsOf(
 		&protocol.NegotiationRejected{NegotiationID: scenario.address, RejectedBy: scenario.seller, RefundAmount: 990_000, RoundsCompleted: 1, Timestamp: 9},
 		&protocol.NegotiationClosed{NegotiationID: scenario.address, ClosedBy: scenario.seller, Swept: 10_000, Timestamp: 9},
 	))
@@ -355,7 +355,7 @@ func TestTheStateOfTheNextNegotiationIsSeparate(t *testing.T) {
 	chain, steps := forkingChain(t)
 	chain.add(104, 1, steps[4])
 	chain.add(105, 1, steps[5])
-	again := transaction(t, 61, nil, steps[0].logs)
+	again := newTransaction(t, 61, nil, steps[0].logs)
 	again.accounts = steps[0].accounts
 	chain.add(106, 1, again)
 	chain.unlisted[again.signature] = true
@@ -393,7 +393,7 @@ func TestTheDatabaseFollowsAnyFork(t *testing.T) {
 			scenario := newScriptedScenario(n, 1)
 			for _, step := range scenario.steps() {
 				number++
-				item := transaction(t, number, nil, logsOf(step.events...))
+				item := newTransaction(t, number, nil, logsOf(step.events...))
 				item.accounts = map[solana.PublicKey]*protocol.Negotiation{scenario.address: step.state}
 				waiting = append(waiting, item)
 			}

@@ -142,11 +142,11 @@ func longChain(t require.TestingT, negotiations int) *scriptedChain {
 		scenario := newScriptedScenario(n, 1)
 		for i, step := range scenario.steps() {
 			number++
-			item := transaction(t, number, nil, logsOf(step.events...))
+			item := newTransaction(t, number, nil, logsOf(step.events...))
 			item.accounts = map[solana.PublicKey]*protocol.Negotiation{scenario.address: step.state}
 			if i%3 == 0 {
 				slot++
-				failed := transaction(t, number+1_000_000, nil, nil)
+				failed := newTransaction(t, number+1_000_000, nil, nil)
 				failed.failed = true
 				chain.add(slot, 1, item, failed)
 				continue

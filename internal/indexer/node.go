@@ -15,8 +15,8 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/haggle-protocol/haggle/sdk/history"
-	sdknode "github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // accountPage is the maximum number of accounts in a request.
@@ -103,7 +103,7 @@ func (n *node) block(ctx context.Context, slot uint64, commitment rpc.Commitment
 var noBlock = []int{-32004, -32007, -32009, -32014}
 
 func isSkipped(err error) bool {
-	var refused *sdknode.Error
+	var refused *transaction.NodeError
 	return errors.As(err, &refused) && slices.Contains(noBlock, refused.Code)
 }
 

@@ -38,7 +38,7 @@ func revealingChain(t *testing.T, buyer, seller uint64) *scriptedChain {
 			NegotiationID: none.address, RejectedBy: none.address, RefundAmount: 1000, Timestamp: 1_700_000_009,
 		}},
 	} {
-		chain.add(uint64(100+i), 1, transaction(t, uint64(i), nil, logsOf(events...)))
+		chain.add(uint64(100+i), 1, newTransaction(t, uint64(i), nil, logsOf(events...)))
 	}
 	return chain
 }

@@ -22,7 +22,7 @@ func TestNegotiationsHaveTheirEventsAndDeclarations(t *testing.T) {
 		}
 		for i, step := range s.steps() {
 			at := 300 + 10*number + uint64(i)
-			chain.add(at, 1, transaction(t, at, nil, logsOf(step.events...)))
+			chain.add(at, 1, newTransaction(t, at, nil, logsOf(step.events...)))
 		}
 	}
 	for name, database := range bothDatabases(t) {

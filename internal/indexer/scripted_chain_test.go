@@ -18,8 +18,8 @@ import (
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
 	"github.com/stretchr/testify/require"
 
-	sdknode "github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // listPage is the most transactions in a validator's list.
@@ -92,9 +92,9 @@ func logsOf(events ...protocol.Event) []string {
 	return append(logs, "Program "+protocol.ProgramAddress+" success")
 }
 
-// transaction returns a transaction whose second instruction is the given one, or one of the program
+// newTransaction returns a transaction whose second instruction is the given one, or one of the program
 // without data.
-func transaction(t require.TestingT, number uint64, instruction solana.Instruction, logs []string) scriptedTransaction {
+func newTransaction(t require.TestingT, number uint64, instruction solana.Instruction, logs []string) scriptedTransaction {
 	if instruction == nil {
 		instruction = solana.NewInstruction(protocol.ProgramID, solana.AccountMetaSlice{}, []byte{1})
 	}
@@ -225,7 +225,7 @@ func (c *scriptedChain) answer(method string, encoded json.RawMessage) (any, err
 			defer act()
 		}
 		if upTo -= min(upTo, c.listsLate); upTo < options.MinContextSlot {
-			return nil, &sdknode.Error{Method: method, Code: sdknode.MinContextSlotNotReached, Message: "Minimum context slot has not been reached"}
+			return nil, &transaction.NodeError{Method: method, Code: transaction.CodeMinContextSlotNotReached, Message: "Minimum context slot has not been reached"}
 		}
 		return c.list(options.Before, options.Until, min(options.Limit, c.pageLimit), upTo), nil
 	case "getBlock":

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
-	"github.com/haggle-protocol/haggle/sdk/node"
+
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
@@ -199,11 +199,11 @@ func isAnyOf(err error, targets ...error) bool {
 func isTransient(err error) bool {
 	var (
 		unknown *transaction.UnknownOutcomeError
-		refused *node.Error
+		refused *transaction.NodeError
 		network net.Error
 		failed  *transaction.Error
 	)
-	return isAnyOf(err, transaction.ErrExpired, haggle.ErrUnresolved, node.ErrBehind, context.DeadlineExceeded,
+	return isAnyOf(err, transaction.ErrExpired, haggle.ErrUnresolved, transaction.ErrBehind, context.DeadlineExceeded,
 		context.Canceled, io.EOF, io.ErrUnexpectedEOF) ||
 		errors.As(err, &unknown) || errors.As(err, &refused) || errors.As(err, &network) ||
 		errors.As(err, &failed) && failed.Reason == "BlockhashNotFound"

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
-	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // delivering is a seller's loop with a deal in milestones.
@@ -212,7 +212,7 @@ func TestBuyerDeliversWithoutVerification(t *testing.T) {
 // The event of the settlement has no parties, and can arrive during the verification.
 func TestUnverifiedSettlementIsReturnedWhole(t *testing.T) {
 	during(t, func(t *testing.T, d *delivering) {
-		d.err, d.takes = node.ErrSingleSource, time.Second
+		d.err, d.takes = transaction.ErrSingleSource, time.Second
 		d.single = &single{address: d.f.address, until: time.Now().Add(time.Hour)}
 		d.end = func(error) {}
 		settled := with(inMilestones(false), func(n *protocol.Negotiation) {
@@ -224,6 +224,6 @@ func TestUnverifiedSettlementIsReturnedWhole(t *testing.T) {
 		d.f.note(haggle.EventEnvelope{Event: &protocol.NegotiationSettled{SettledAmount: 2_000_000}})
 		d.process(time.Minute)
 		require.Equal(t, whole, d.single.result)
-		require.ErrorIs(t, d.single.lastErr, node.ErrSingleSource)
+		require.ErrorIs(t, d.single.lastErr, transaction.ErrSingleSource)
 	})
 }

@@ -10,8 +10,8 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/amount"
-	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // UnverifiedError reports a settlement, or an agreed price in escrow, that the agent cannot verify. The seller must
@@ -42,7 +42,7 @@ const (
 )
 
 // checkSources reports limits whose settlements and escrows no client with these nodes can verify.
-func (c Config) checkSources(nodes []node.Health) error {
+func (c Config) checkSources(nodes []transaction.NodeHealth) error {
 	for _, other := range nodes {
 		if other.Host != nodes[0].Host {
 			return nil
@@ -53,7 +53,7 @@ func (c Config) checkSources(nodes []node.Health) error {
 			names := c.Names.WithDefaults()
 			return amount.Errorf(mint, "agent: settlements of %v and more cannot be verified: %w with %s, or set %s "+
 				"to the price up to which one node's word suffices (mint %s)", amount.Units(limits.MinPrice),
-				node.ErrSingleSource, names.Endpoint, names.SingleSourceUpTo, mint)
+				transaction.ErrSingleSource, names.Endpoint, names.SingleSourceUpTo, mint)
 		}
 	}
 	return nil
@@ -168,7 +168,7 @@ func (l *loop) verified(f *tracked, settlement haggle.Settlement, result Result,
 	}
 	pause := l.refuted(f, settlement, unverified)
 	switch {
-	case l.single.is(f.address) && (time.Now().After(l.single.until) || errors.Is(err, node.ErrSingleSource)):
+	case l.single.is(f.address) && (time.Now().After(l.single.until) || errors.Is(err, transaction.ErrSingleSource)):
 		f.result = &result // an event has fewer fields
 		l.ended(f, unverified)
 	case isTracked:

@@ -20,8 +20,8 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
-	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 var encodedData = regexp.MustCompile(`"([A-Za-z0-9+/=]{400,})"`)
@@ -167,7 +167,7 @@ func TestSettlementAboveSingleSourceLimitIsUnverified(t *testing.T) {
 	sold, err := runtime.RunOne(f.ctx, negotiation)
 	var unverified *agent.UnverifiedError
 	require.ErrorAs(t, err, &unverified)
-	require.ErrorIs(t, err, node.ErrSingleSource)
+	require.ErrorIs(t, err, transaction.ErrSingleSource)
 	require.ErrorContains(t, err, "do not deliver")
 	require.EqualValues(t, 3_000_000, sold.Price)
 	require.Equal(t, *sold, unverified.Result)
@@ -236,7 +236,7 @@ func TestEscrowAboveSingleSourceLimitIsNotDelivered(t *testing.T) {
 		var unverified *agent.UnverifiedError
 		err := <-failed
 		require.ErrorAs(t, err, &unverified)
-		require.ErrorIs(t, err, node.ErrSingleSource)
+		require.ErrorIs(t, err, transaction.ErrSingleSource)
 		require.EqualValues(t, 3_000_000, unverified.Result.Price)
 	}
 	f.advance(40 * 24 * time.Hour)

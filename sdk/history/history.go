@@ -19,7 +19,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
-	"github.com/haggle-protocol/haggle/sdk/node"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // SettledSlots is the distance behind the newest slot from which a node's lists are complete, because a node
@@ -31,7 +31,7 @@ const fullPage = 1000
 
 var (
 	// ErrBehind: the node has not reached the required slot. Several nodes can share an address.
-	ErrBehind = node.ErrBehind
+	ErrBehind = transaction.ErrBehind
 	// ErrChainChanged: a fork has removed the transaction from which a list was to continue. List again from
 	// an earlier position.
 	ErrChainChanged = errors.New("the chain changed since an earlier answer")
@@ -105,8 +105,8 @@ func nextPage(
 		Limit: &size, Before: last.Signature, Until: query.Until, Commitment: query.Commitment,
 		MinContextSlot: &query.MinContextSlot,
 	})
-	var refused *node.Error
-	if errors.As(err, &refused) && refused.Code == node.MinContextSlotNotReached {
+	var refused *transaction.NodeError
+	if errors.As(err, &refused) && refused.Code == transaction.CodeMinContextSlotNotReached {
 		return nil, fmt.Errorf("%w: %w", ErrBehind, err)
 	}
 	if err != nil {

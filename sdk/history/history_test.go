@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk/node"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 type object = map[string]any
@@ -122,7 +122,7 @@ func TestListAfterARemovedTransactionIsAnError(t *testing.T) {
 		"removed":   {nil, 10, ErrChainChanged},
 		"moved":     {object{"slot": 7, "confirmationStatus": "confirmed"}, 10, ErrChainChanged},
 		"processed": {object{"slot": 0, "confirmationStatus": "processed"}, 10, ErrChainChanged},
-		"lagging":   {nil, 9, node.ErrBehind},
+		"lagging":   {nil, 9, transaction.ErrBehind},
 	} {
 		t.Run(name, func(t *testing.T) {
 			served := newLedger(3)
@@ -138,13 +138,13 @@ func TestListOfALaggingOrLyingNodeIsAnError(t *testing.T) {
 	served := newLedger(3)
 	served.newestFirst[2]["slot"] = 9
 	_, err := list(t, served, Query{})
-	require.ErrorIs(t, err, node.ErrMalformed)
+	require.ErrorIs(t, err, transaction.ErrMalformed)
 	served.newestFirst[2] = object{"signature": solana.Signature{}, "slot": 0}
 	_, err = list(t, served, Query{})
-	require.ErrorIs(t, err, node.ErrMalformed)
-	served.refusal = &node.Error{Code: node.MinContextSlotNotReached}
+	require.ErrorIs(t, err, transaction.ErrMalformed)
+	served.refusal = &transaction.NodeError{Code: transaction.CodeMinContextSlotNotReached}
 	_, err = list(t, served, Query{})
-	require.ErrorIs(t, err, node.ErrBehind)
+	require.ErrorIs(t, err, transaction.ErrBehind)
 	served.refusal = assert.AnError
 	_, err = list(t, served, Query{})
 	require.ErrorIs(t, err, assert.AnError)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/sdk/history"
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
-	"github.com/haggle-protocol/haggle/sdk/node"
+
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
@@ -80,7 +80,7 @@ func (c chain) expiredAt(ctx context.Context, tx SignedTransaction) (reached uin
 		reached = valid.Context.Slot
 	}
 	if reached < tx.Slot {
-		return 0, node.ErrBehind
+		return 0, transaction.ErrBehind
 	}
 	return reached, nil
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
-	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // checkNodes reads the chain's clock, for which the client requests the slot of each of its nodes.
@@ -32,9 +32,9 @@ func (r *run) checkNodes() ([]Result, error) {
 const maxLag = 150
 
 // nodeResult returns the result for a node while at least one node answers.
-func (r *run) nodeResult(health node.Health) Result {
+func (r *run) nodeResult(health transaction.NodeHealth) Result {
 	switch {
-	case errors.Is(health.Err, node.ErrOtherCluster):
+	case errors.Is(health.Err, transaction.ErrOtherCluster):
 		return failed(CheckNode, Problem, "check "+r.Names.Endpoint+": all nodes must be of one cluster",
 			"node %s: %w", health.Host, health.Err)
 	case health.Err != nil:

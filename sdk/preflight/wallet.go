@@ -13,8 +13,8 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/amount"
-	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/token"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 func sol(lamports uint64) amount.Tokens {
@@ -81,7 +81,7 @@ func (r *run) holdsTokens(ctx context.Context, mint solana.PublicKey) (bool, err
 		return false, err
 	}
 	if listed == nil {
-		return false, fmt.Errorf("%w: no list of token accounts", node.ErrMalformed)
+		return false, fmt.Errorf("%w: no list of token accounts", transaction.ErrMalformed)
 	}
 	return slices.ContainsFunc(listed.Value, func(held *rpc.TokenAccount) bool {
 		if held == nil {

@@ -21,9 +21,9 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/localnet"
-	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 	"github.com/haggle-protocol/haggle/tests/faults/proxy"
 )
@@ -184,7 +184,7 @@ func (d *deception) bargain(ctx context.Context) {
 	for _, as := range []*wallet.Keypair{d.buyer, d.seller} {
 		agents.Go(func() {
 			runtime, err := agent.New(d.client, as, d.agent(as))
-			if errors.Is(err, node.ErrSingleSource) {
+			if errors.Is(err, transaction.ErrSingleSource) {
 				d.single = true
 				config := d.agent(as)
 				limits := config.Mints[d.net.Mint]
@@ -328,5 +328,5 @@ are open for 90 seconds; sdk/lying_node_test.go covers these lies.
 
 %s
 ## Errors of the SDK
-%s`, "`make faults`", net.Chain.Kind, lieLimit.Seconds(), node.ErrSingleSource, table, refusals.String())
+%s`, "`make faults`", net.Chain.Kind, lieLimit.Seconds(), transaction.ErrSingleSource, table, refusals.String())
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
-	"github.com/haggle-protocol/haggle/sdk/node"
+
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
@@ -101,7 +101,7 @@ func outcomeOf(err error) string {
 	var refused *protocol.ProgramError
 	var failed *transaction.Error
 	var unknown *transaction.UnknownOutcomeError
-	var answered *node.Error
+	var answered *transaction.NodeError
 	switch {
 	case err == nil:
 		return confirmed

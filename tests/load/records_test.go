@@ -9,7 +9,6 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
@@ -33,7 +32,7 @@ func TestOutcomes(t *testing.T) {
 			solana.Signature{}, true},
 		{&transaction.Error{Reason: "Custom", Signature: executed}, "failed on chain: Custom", executed,
 			false},
-		{&node.Error{Method: "getAccountInfo", Code: 429},
+		{&transaction.NodeError{Method: "getAccountInfo", Code: 429},
 			"not sent: getAccountInfo answered with error 429", solana.Signature{}, true},
 		{errors.New("no answer"), "not sent: no answer", solana.Signature{}, true},
 	} {

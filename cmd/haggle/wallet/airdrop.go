@@ -15,7 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/amount"
-	"github.com/haggle-protocol/haggle/sdk/node"
+
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
@@ -78,7 +78,7 @@ func airdrop(ctx context.Context, s *session.Session, owner solana.PublicKey, la
 
 // airdropHint is empty if no node has answered.
 func airdropHint(err error) string {
-	var refused *node.Error
+	var refused *transaction.NodeError
 	if !errors.As(err, &refused) {
 		return ""
 	}

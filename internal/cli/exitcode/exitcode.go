@@ -27,7 +27,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/identity"
-	"github.com/haggle-protocol/haggle/sdk/node"
+
 	"github.com/haggle-protocol/haggle/sdk/policy"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
@@ -185,7 +185,7 @@ func KindOf(err error) Kind {
 		status   *jsonrpc.HTTPError
 		path     *fs.PathError
 		link     *os.LinkError
-		answered *node.Error
+		answered *transaction.NodeError
 		refusal  *identity.Refusal
 		remote   *wallet.RemoteError
 		failed   *transaction.Error
@@ -199,7 +199,7 @@ func KindOf(err error) Kind {
 		return Unknown
 	case errors.As(err, new(*agent.UnverifiedError)):
 		return Undecided
-	case errors.Is(err, node.ErrSingleSource):
+	case errors.Is(err, transaction.ErrSingleSource):
 		return Usage
 	case errors.As(err, &program), errors.Is(err, haggle.ErrNotAsExpected), errors.As(err, new(*token.DecimalsError)),
 		errors.As(err, new(*token.InsufficientFunds)), errors.As(err, &failed) && isShortOfSOL(failed):
@@ -223,7 +223,7 @@ func KindOf(err error) Kind {
 		return Other
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network), errors.As(err, &location), errors.As(err, &status),
 		errors.As(err, &answered), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
-		errors.Is(err, node.ErrBehind), errors.Is(err, node.ErrMalformed), isBehind(err), isSilent(err),
+		errors.Is(err, transaction.ErrBehind), errors.Is(err, transaction.ErrMalformed), isBehind(err), isSilent(err),
 		errors.Is(err, websocket.ErrBadHandshake), isOfHTTP(err):
 		return Network
 	}

@@ -19,7 +19,7 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/identity"
-	"github.com/haggle-protocol/haggle/sdk/node"
+
 	"github.com/haggle-protocol/haggle/sdk/policy"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
@@ -87,10 +87,10 @@ func TestExitCodes(t *testing.T) {
 		{&transaction.Error{Reason: "InsufficientFundsForFee"}, Refused, "InsufficientFundsForFee"},
 		{fmt.Errorf("haggle: getSlot: %w", io.ErrUnexpectedEOF), Network, "Network"},
 		{fmt.Errorf("read: %w", io.EOF), Network, "Network"},
-		{&node.Error{Method: "getSlot", Code: 500}, Network, "Network"},
+		{&transaction.NodeError{Method: "getSlot", Code: 500}, Network, "Network"},
 		{errors.New("haggle: getSlot: the node does not answer"), Network, "Network"},
-		{fmt.Errorf("haggle: getSlot: %w", node.ErrBehind), Network, "Network"},
-		{fmt.Errorf("haggle: getSlot: %w", node.ErrMalformed), Network, "Network"},
+		{fmt.Errorf("haggle: getSlot: %w", transaction.ErrBehind), Network, "Network"},
+		{fmt.Errorf("haggle: getSlot: %w", transaction.ErrMalformed), Network, "Network"},
 		{&token.InsufficientFunds{Have: 1, Need: 2}, Refused, "InsufficientFunds"},
 		{token.ErrNotWrappedSOL, Usage, "Usage"},
 		{fmt.Errorf("x does not sign: %w", &policy.Denial{Rule: policy.RulePerDay}), Denied, "PolicyDenied"},

@@ -14,7 +14,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/haggle-protocol/haggle/sdk/identity"
-	"github.com/haggle-protocol/haggle/sdk/node"
+
 	"github.com/haggle-protocol/haggle/sdk/policy"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
@@ -69,8 +69,8 @@ func (d *description) separate(err error, logs []string) {
 // sourceOf returns the machine that wrote a part of the error's text; empty if there is none.
 func sourceOf(err error, kind Kind) string {
 	var (
-		request  *node.RequestError
-		answered *node.Error
+		request  *transaction.RequestError
+		answered *transaction.NodeError
 		failed   *transaction.Error
 		refusal  *identity.Refusal
 		http     *jsonrpc.HTTPError
@@ -87,7 +87,7 @@ func sourceOf(err error, kind Kind) string {
 	case errors.As(err, &refusal) && refusal.Cause != nil:
 		return sourceRegistry
 	case errors.As(err, &request), errors.As(err, &answered), errors.As(err, &http), errors.As(err, &rpc),
-		errors.Is(err, node.ErrMalformed), errors.As(err, &closed), errors.Is(err, websocket.ErrBadHandshake),
+		errors.Is(err, transaction.ErrMalformed), errors.As(err, &closed), errors.Is(err, websocket.ErrBadHandshake),
 		errors.As(err, &failed) && !chainReasons[failed.Reason]:
 		return sourceNode
 	case errors.As(err, &path), errors.As(err, &link), errors.Is(err, context.DeadlineExceeded):
@@ -113,7 +113,7 @@ func ownMessage(err error, kind Kind) string {
 		denied   *policy.Denial
 		refusal  *identity.Refusal
 		failed   *transaction.Error
-		answered *node.Error
+		answered *transaction.NodeError
 		remote   *wallet.RemoteError
 	)
 	switch {
@@ -137,7 +137,7 @@ func ownMessage(err error, kind Kind) string {
 		return fmt.Sprintf("node returned error %d", answered.Code)
 	}
 	for _, known := range []error{
-		node.ErrOtherCluster, node.ErrWentBack, node.ErrBehind, node.ErrMalformed, context.DeadlineExceeded,
+		transaction.ErrOtherCluster, transaction.ErrWentBack, transaction.ErrBehind, transaction.ErrMalformed, context.DeadlineExceeded,
 	} {
 		if errors.Is(err, known) {
 			return known.Error()

@@ -1,12 +1,11 @@
 // Package architecture tests the rules for the Go packages of this repository:
 //
 //   - Dependencies point one way: cmd, internal, the packages below sdk, sdk, and last sdk/protocol, sdk/amount,
-//     sdk/token, sdk/node, sdk/transaction, sdk/events, sdk/history and the packages of sdk/internal. Nothing
-//     imports cmd, sdk imports nothing outside of sdk, and sdk/node, sdk/transaction, sdk/events,
-//     sdk/history and sdk/internal nothing of Haggle.
-//   - Only commands import internal/cli, and internal/arena, gateway, hire and indexer do not import each other.
-//   - No exported declaration of sdk mentions a type from an internal package.
-//   - No hand-written Go file is longer than 500 lines.
+//     sdk/token, sdk/transaction, sdk/events, sdk/history and the packages of sdk/internal. Nothing imports
+//     cmd, sdk imports nothing outside of itself, and sdk/transaction, sdk/events, sdk/history and sdk/internal
+//     nothing of Haggle.
+//   - No exported declaration of sdk mentions a type of an internal package.
+//   - No hand-written Go file has more than 500 lines.
 //   - The examples import only sdk.
 //   - internal/audit imports nothing of this module: every product uses it.
 //   - Each package of sdk includes a package comment and an example.

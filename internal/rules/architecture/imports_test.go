@@ -52,7 +52,7 @@ func isInternal(path string) bool { return slices.Contains(strings.Split(path, "
 // isOfAnyProgram reports whether a package is about Solana, not about Haggle. These packages contain the
 // user-visible parts of sdk/internal/solana, such as errors and results.
 func isOfAnyProgram(path string) bool {
-	return slices.Contains([]string{"sdk/node", "sdk/transaction", "sdk/events", "sdk/history"}, path)
+	return slices.Contains([]string{"sdk/transaction", "sdk/events", "sdk/history"}, path)
 }
 
 // violation returns the rule broken by an import, or an empty string. Paths are relative to the module. A
@@ -71,7 +71,7 @@ func violation(from, to string, test bool) string {
 	case within(from, "sdk/internal/solana") && isOfAnyProgram(to):
 		return ""
 	case isOfAnyProgram(from) && !isOfAnyProgram(to) && !within(to, "sdk/internal") && !test:
-		return "sdk/node, transaction, events and history import nothing of Haggle"
+		return "sdk/transaction, events and history import nothing of Haggle"
 	case within(from, "sdk/internal") && !within(to, "sdk/internal"):
 		// Not only sdk/internal/solana: it imports other packages of sdk/internal.
 		return "sdk/internal imports nothing of Haggle"
@@ -163,10 +163,10 @@ func TestViolation(t *testing.T) {
 		{"sdk/internal/wait", "sdk/transaction", false, "sdk/internal imports nothing of Haggle"},
 		{"sdk/internal/solana/send", "sdk", true, "sdk/internal imports nothing of Haggle"},
 		{"sdk/internal/solana/send", "sdk/transaction", false, ""},
-		{"sdk/internal/solana/rpcpool", "sdk/node", false, ""},
-		{"sdk/node", "sdk/protocol", false, "sdk/node, transaction, events and history import nothing of Haggle"},
-		{"sdk/events", "sdk/protocol", false, "sdk/node, transaction, events and history import nothing of Haggle"},
-		{"sdk/transaction", "sdk/node", false, ""},
+		{"sdk/internal/solana/rpcpool", "sdk/transaction", false, ""},
+		{"sdk/transaction", "sdk/protocol", false, "sdk/transaction, events and history import nothing of Haggle"},
+		{"sdk/events", "sdk/protocol", false, "sdk/transaction, events and history import nothing of Haggle"},
+		{"sdk/transaction", "sdk/events", false, ""},
 		{"sdk/internal/solana/feed", "sdk/events", false, ""},
 		{"sdk/internal/solana/feed", "sdk/history", false, ""},
 		{"sdk/internal/wait", "sdk/events", false, "sdk/internal imports nothing of Haggle"},

@@ -9,7 +9,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
-	"github.com/haggle-protocol/haggle/sdk/node"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // AtOnce is the most accounts in one request.
@@ -30,7 +30,7 @@ func Fingerprints(
 	}
 	if len(found.Value) != len(addresses) {
 		return 0, nil, nil, fmt.Errorf("node returned %d accounts instead of %d: %w",
-			len(found.Value), len(addresses), node.ErrMalformed)
+			len(found.Value), len(addresses), transaction.ErrMalformed)
 	}
 	fingerprints, owned = make([]uint64, len(addresses)), make([]bool, len(addresses))
 	for i, account := range found.Value {

@@ -11,7 +11,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 
 	"github.com/haggle-protocol/haggle/sdk/history"
-	"github.com/haggle-protocol/haggle/sdk/node"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // HistoryLimit is the most signatures of one address that a subscription keeps.
@@ -100,7 +100,7 @@ func (f *Feed) blockPositions(ctx context.Context, slot uint64) (map[solana.Sign
 		TransactionDetails: rpc.TransactionDetailsSignatures, Rewards: &none, Commitment: f.Commitment,
 		MaxSupportedTransactionVersion: &newest,
 	})
-	var refused *node.Error
+	var refused *transaction.NodeError
 	if errors.Is(err, rpc.ErrNotFound) || errors.As(err, &refused) && !refused.IsBusy() {
 		return nil, nil
 	}

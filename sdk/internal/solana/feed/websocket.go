@@ -10,7 +10,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/sdk/events"
-	"github.com/haggle-protocol/haggle/sdk/node"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // webSockets is the source of the WebSocket interfaces of one or several nodes. It uses one at a time.
@@ -93,9 +93,9 @@ type refusedByNode struct{ refusal error }
 func (e *refusedByNode) Error() string { return subscribeMethod + ": " + e.refusal.Error() }
 
 func isRefusal(err error) bool {
-	var refused *node.Error
+	var refused *transaction.NodeError
 	return errors.As(err, &refused) && refused.Method == subscribeMethod && !errors.Is(err, ErrFull) &&
-		(refused.Code == node.MethodNotFound || refused.Code == node.InvalidParams)
+		(refused.Code == transaction.CodeMethodNotFound || refused.Code == transaction.CodeInvalidParams)
 }
 
 // webSocketStream is a connection, with further ones to the same node if the node limits the subscriptions

@@ -17,7 +17,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/haggle-protocol/haggle/sdk/events"
-	"github.com/haggle-protocol/haggle/sdk/node"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 const (
@@ -267,7 +267,7 @@ func (s *logConn) answer(received *message) error {
 // subscriptionRefusal distinguishes a node that has reached its limit of subscriptions from one that refuses
 // this subscription. It goes by the message, because nodes use different codes.
 func subscriptionRefusal(code int, message string) error {
-	refused := &node.Error{Method: subscribeMethod, Code: code, Message: message}
+	refused := &transaction.NodeError{Method: subscribeMethod, Code: code, Message: message}
 	text := strings.ToLower(message)
 	if strings.Contains(text, "limit") || strings.Contains(text, "too many") ||
 		strings.Contains(text, "exceed") || strings.Contains(text, "maximum") {

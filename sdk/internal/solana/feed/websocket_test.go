@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk/events"
-	"github.com/haggle-protocol/haggle/sdk/node"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // program is the program of the tests.
@@ -110,9 +110,9 @@ func TestRefusedSubscriptionIsAnError(t *testing.T) {
 		return []string{`{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}`}
 	})
 	err := stream.subscribe(t.Context(), []solana.PublicKey{program})
-	var refused *node.Error
+	var refused *transaction.NodeError
 	require.ErrorAs(t, err, &refused)
-	assert.Equal(t, node.MethodNotFound, refused.Code)
+	assert.Equal(t, transaction.CodeMethodNotFound, refused.Code)
 	assert.True(t, isPermanent(err))
 }
 

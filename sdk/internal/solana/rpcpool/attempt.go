@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"github.com/gagliardetto/solana-go/rpc"
-	"github.com/haggle-protocol/haggle/sdk/node"
+
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // attemptLimit is the time limit for one answer of one endpoint.
@@ -31,7 +32,7 @@ func (p *Pool) timedAttempt(ctx context.Context, r *request, e *endpoint, hedge 
 		if e.answered(r.method, watch.elapsed()) {
 			p.logger.Info("a node is healthy again", "node", e.host)
 		}
-	case ctx.Err() != nil || errors.Is(err, node.ErrOtherCluster):
+	case ctx.Err() != nil || errors.Is(err, transaction.ErrOtherCluster):
 		// The caller has cancelled the request, or the error is already logged.
 	default:
 		p.logger.Debug("a node fails", "node", e.host, "method", r.method, "error", err)

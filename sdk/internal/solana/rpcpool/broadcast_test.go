@@ -13,13 +13,14 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
-	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 var (
-	tooLarge  = &jsonrpc.RPCError{Code: node.InvalidParams, Message: "too large"}
+	tooLarge  = &jsonrpc.RPCError{Code: transaction.CodeInvalidParams, Message: "too large"}
 	known     = &jsonrpc.RPCError{Code: preflightFailure, Message: "Transaction simulation failed", Data: object{"err": "AlreadyProcessed"}}
 	gateway   = jsonrpc.NewHTTPError(http.StatusGatewayTimeout, errors.New("timeout"))
 	nodeError = &jsonrpc.RPCError{Code: internalError, Message: "Internal error"}
@@ -78,7 +79,7 @@ func TestNotForwardedIsReportedOnlyIfAllNodesGuaranteeIt(t *testing.T) {
 				}
 				err := send(t.Context(), newFakePool(t, nil, players...))
 				require.Error(t, err)
-				var first *node.Error
+				var first *transaction.NodeError
 				require.ErrorAs(t, err, &first)
 				assert.Equal(t, c.certain, !first.Repeated, "%v", err)
 				for _, each := range players {
@@ -105,9 +106,9 @@ func TestRefusalAfterARepetitionIsNotCertain(t *testing.T) {
 				}})
 			}
 			err := send(t.Context(), newFakePool(t, nil, all...))
-			var refusal *node.Error
+			var refusal *transaction.NodeError
 			require.ErrorAs(t, err, &refusal)
-			assert.Equal(t, node.InvalidParams, refusal.Code)
+			assert.Equal(t, transaction.CodeInvalidParams, refusal.Code)
 			assert.True(t, refusal.Repeated)
 			assert.Equal(t, 2, all[0].called("sendTransaction"))
 		})
@@ -118,7 +119,7 @@ func TestBusyNodesAreSentTheTransactionAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one, two := &fakeNode{fail: failing(tooMany, "sendTransaction")}, &fakeNode{fail: failing(unavailable, "sendTransaction")}
 		err := send(t.Context(), newFakePool(t, nil, one, two))
-		var refusal *node.Error
+		var refusal *transaction.NodeError
 		require.ErrorAs(t, err, &refusal)
 		assert.True(t, refusal.IsBusy())
 		assert.True(t, refusal.Repeated)

@@ -10,8 +10,9 @@ import (
 	"slices"
 
 	"github.com/gagliardetto/solana-go"
-	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/tidwall/gjson"
+
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // ErrCompressed: an answer contains compressed data, which the pool never requests.
@@ -39,12 +40,12 @@ func refuseCompressed(result []byte) error {
 	}
 }
 
-// malformedError is an error about an answer that is also a [node.ErrMalformed].
+// malformedError is an error about an answer that is also a [transaction.ErrMalformed].
 type malformedError struct{ error }
 
-func (e malformedError) Unwrap() []error { return []error{e.error, node.ErrMalformed} }
+func (e malformedError) Unwrap() []error { return []error{e.error, transaction.ErrMalformed} }
 
-// Malformed returns a [node.ErrMalformed] with a description.
+// Malformed returns a [transaction.ErrMalformed] with a description.
 func Malformed(text string, values ...any) error { return malformedError{fmt.Errorf(text, values...)} }
 
 // errOther: an answer is about another object than the requested one.

@@ -7,7 +7,8 @@ import (
 	"sync"
 
 	"github.com/gagliardetto/solana-go"
-	"github.com/haggle-protocol/haggle/sdk/node"
+
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // cluster identifies the chain of the endpoints.
@@ -57,7 +58,7 @@ func (p *Pool) admit(ctx context.Context, e *endpoint, watch *stopwatch) error {
 		p.adoptGenesis(genesis)
 	}
 	if genesis != p.cluster.genesis {
-		err := fmt.Errorf("%w: its genesis hash is %s instead of %s", node.ErrOtherCluster, genesis, p.cluster.genesis)
+		err := fmt.Errorf("%w: its genesis hash is %s instead of %s", transaction.ErrOtherCluster, genesis, p.cluster.genesis)
 		e.ban(err)
 		p.logger.Error("a node is of another cluster and gets no more requests",
 			"node", e.host, "genesis", genesis, "expected", p.cluster.genesis)

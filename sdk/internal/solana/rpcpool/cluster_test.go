@@ -7,9 +7,10 @@ import (
 	"time"
 
 	"github.com/gagliardetto/solana-go"
-	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 const otherGenesis = "EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG"
@@ -30,7 +31,7 @@ func TestNodeOfAnotherClusterGetsNoRequests(t *testing.T) {
 			require.Error(t, err)
 		}
 		assert.Equal(t, []string{"getGenesisHash"}, two.calls, "once, and nothing else")
-		require.ErrorIs(t, pool.Health()[1].Err, node.ErrOtherCluster)
+		require.ErrorIs(t, pool.Health()[1].Err, transaction.ErrOtherCluster)
 		assert.EqualError(t, pool.Health()[1].Err, "the node is of another cluster: its genesis hash is "+otherGenesis+" instead of "+genesisHash)
 		assert.Equal(t, 1, one.called("getGenesisHash"))
 	})
@@ -45,8 +46,8 @@ func TestConfiguredClusterOverridesTheFirstNode(t *testing.T) {
 		alone := newFakePool(t, pinned, one)
 		for range 2 {
 			_, err := balance(t.Context(), alone)
-			require.ErrorIs(t, err, node.ErrOtherCluster)
-			require.ErrorIs(t, send(t.Context(), alone), node.ErrOtherCluster)
+			require.ErrorIs(t, err, transaction.ErrOtherCluster)
+			require.ErrorIs(t, send(t.Context(), alone), transaction.ErrOtherCluster)
 		}
 		assert.Zero(t, one.called("getBalance"))
 		assert.Zero(t, one.called("sendTransaction"))
@@ -101,7 +102,7 @@ func TestFirstNodeDecidesTheCluster(t *testing.T) {
 		requireBalance(t, pool, 9_000)
 		require.NoError(t, send(t.Context(), pool))
 		synctest.Wait()
-		require.ErrorIs(t, pool.Health()[2].Err, node.ErrOtherCluster)
+		require.ErrorIs(t, pool.Health()[2].Err, transaction.ErrOtherCluster)
 
 		one.fail = nil
 		time.Sleep(longRest)
@@ -110,7 +111,7 @@ func TestFirstNodeDecidesTheCluster(t *testing.T) {
 		requireBalance(t, pool, 8)
 		three.fail = always(errReset)
 		_, err := balance(t.Context(), pool)
-		require.ErrorIs(t, err, node.ErrOtherCluster)
-		require.ErrorIs(t, pool.Health()[1].Err, node.ErrOtherCluster)
+		require.ErrorIs(t, err, transaction.ErrOtherCluster)
+		require.ErrorIs(t, pool.Health()[1].Err, transaction.ErrOtherCluster)
 	})
 }

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
-	"github.com/haggle-protocol/haggle/sdk/node"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // endpoint is a node and its state.
@@ -211,7 +211,7 @@ func (e *endpoint) failed(r *request, err error, now time.Time) (warn bool) {
 	if refusal != nil && refusal.RetryAfter > 0 {
 		e.notBefore = now.Add(refusal.RetryAfter)
 	}
-	if refusal != nil && refusal.Code == node.MethodNotFound {
+	if refusal != nil && refusal.Code == transaction.CodeMethodNotFound {
 		if e.unsupported == nil {
 			e.unsupported = make(map[string]bool)
 		}
@@ -226,9 +226,9 @@ func (e *endpoint) failed(r *request, err error, now time.Time) (warn bool) {
 }
 
 // isTheEndpointsFault reports whether the endpoint rather than the request caused the refusal.
-func isTheEndpointsFault(r *node.Error) bool {
+func isTheEndpointsFault(r *transaction.NodeError) bool {
 	switch r.Code {
-	case node.BlockNotAvailable, node.BlockStatusNotAvailable, node.MinContextSlotNotReached:
+	case transaction.CodeBlockNotAvailable, transaction.CodeBlockStatusNotAvailable, transaction.CodeMinContextSlotNotReached:
 		return false
 	}
 	return r.IsBusy() || r.Code == internalError || r.Code > 0
@@ -261,10 +261,10 @@ func (e *endpoint) hasReached(of level, slot uint64) bool {
 	return slices.Max(e.shown[of:]) >= slot
 }
 
-func (e *endpoint) health(now time.Time) node.Health {
+func (e *endpoint) health(now time.Time) transaction.NodeHealth {
 	e.lock.Lock()
 	defer e.lock.Unlock()
-	health := node.Health{
+	health := transaction.NodeHealth{
 		Host: e.host, Failures: e.failures, Requests: e.requests, Errors: e.errors,
 		Slot: slices.Max(e.shown[:]), Lag: e.lag, Err: e.lastErr, Method: e.lastMethod,
 	}

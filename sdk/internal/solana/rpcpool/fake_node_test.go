@@ -19,7 +19,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
-	"github.com/haggle-protocol/haggle/sdk/node"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -76,9 +76,9 @@ func refusalIn(err error) error {
 	var status *jsonrpc.HTTPError
 	switch {
 	case errors.As(err, &answered):
-		return &node.Error{Code: answered.Code, Message: answered.Message, Data: answered.Data, Err: answered}
+		return &transaction.NodeError{Code: answered.Code, Message: answered.Message, Data: answered.Data, Err: answered}
 	case errors.As(err, &status):
-		return &node.Error{Code: status.Code, Status: status.Code, Message: http.StatusText(status.Code), Err: status}
+		return &transaction.NodeError{Code: status.Code, Status: status.Code, Message: http.StatusText(status.Code), Err: status}
 	}
 	return err
 }
@@ -103,7 +103,7 @@ func (p *fakeNode) result(method string, params []any) any {
 		return object{"context": object{"slot": p.slot}, "value": p.slot}
 	case "getSignaturesForAddress":
 		if least, ok := params[1].(rpc.M)[minContextSlot]; ok && least.(uint64) > p.slot {
-			return &jsonrpc.RPCError{Code: node.MinContextSlotNotReached, Message: "Minimum context slot has not been reached"}
+			return &jsonrpc.RPCError{Code: transaction.CodeMinContextSlotNotReached, Message: "Minimum context slot has not been reached"}
 		}
 		return []any{object{"slot": p.slot}}
 	case "sendTransaction":

@@ -7,9 +7,10 @@ import (
 	"time"
 
 	"github.com/gagliardetto/solana-go/rpc"
-	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 func TestReadDoesNotReturnAnOlderSlot(t *testing.T) {
@@ -23,11 +24,11 @@ func TestReadDoesNotReturnAnOlderSlot(t *testing.T) {
 		health := pool.Health()[1]
 		assert.EqualValues(t, 90, health.Slot)
 		assert.EqualValues(t, 10, health.Lag)
-		require.ErrorIs(t, health.Err, node.ErrBehind)
+		require.ErrorIs(t, health.Err, transaction.ErrBehind)
 
 		three.fail = always(errReset)
 		_, err := balance(t.Context(), pool)
-		require.ErrorIs(t, err, node.ErrBehind)
+		require.ErrorIs(t, err, transaction.ErrBehind)
 		two.reach(101)
 		requireBalance(t, pool, 101)
 	})
@@ -40,7 +41,7 @@ func TestSingleNodeMustNotReturnAnOlderSlot(t *testing.T) {
 		requireBalance(t, pool, 100)
 		one.reach(98)
 		_, err := balance(t.Context(), pool)
-		require.ErrorIs(t, err, node.ErrBehind)
+		require.ErrorIs(t, err, transaction.ErrBehind)
 		asked := one.called("getBalance")
 		one.fail = func(_ string, call int) error {
 			if call == asked+brokenRounds {
@@ -53,7 +54,7 @@ func TestSingleNodeMustNotReturnAnOlderSlot(t *testing.T) {
 }
 
 // A local chain that was restarted is not the chain to which a transaction was sent; callers that wait for it
-// get node.ErrWentBack.
+// get transaction.ErrWentBack.
 func TestRestartedChainIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one := &fakeNode{slot: 1_000}
@@ -61,14 +62,14 @@ func TestRestartedChainIsReported(t *testing.T) {
 		requireBalance(t, pool, 1_000)
 		one.reach(990)
 		_, err := balance(t.Context(), pool)
-		require.ErrorIs(t, err, node.ErrBehind)
-		require.NotErrorIs(t, err, node.ErrWentBack)
+		require.ErrorIs(t, err, transaction.ErrBehind)
+		require.NotErrorIs(t, err, transaction.ErrWentBack)
 		require.ErrorContains(t, err, "it is at slot 990 of 1000")
 		one.reach(3)
 		for range 3 {
 			_, err = balance(t.Context(), pool)
-			require.ErrorIs(t, err, node.ErrBehind)
-			require.ErrorIs(t, err, node.ErrWentBack)
+			require.ErrorIs(t, err, transaction.ErrBehind)
+			require.ErrorIs(t, err, transaction.ErrWentBack)
 			require.ErrorContains(t, err, "slot 1000 before, slot 3 now")
 		}
 		one.reach(1_000)
@@ -80,8 +81,8 @@ func TestRestartedChainIsReported(t *testing.T) {
 		requireBalance(t, two, 1_000)
 		healthy.fail = always(errReset)
 		_, err = balance(t.Context(), two)
-		require.ErrorIs(t, err, node.ErrBehind)
-		require.NotErrorIs(t, err, node.ErrWentBack)
+		require.ErrorIs(t, err, transaction.ErrBehind)
+		require.NotErrorIs(t, err, transaction.ErrWentBack)
 	})
 }
 
@@ -127,7 +128,7 @@ func TestSlotOfALaggingNodeIsReadBeforeAList(t *testing.T) {
 		requireBalance(t, pool, 100)
 		two.fail = always(errReset)
 		_, err := list(t.Context(), pool)
-		require.ErrorIs(t, err, node.ErrBehind)
+		require.ErrorIs(t, err, transaction.ErrBehind)
 		assert.Zero(t, one.called("getSignaturesForAddress"))
 	})
 }
@@ -149,9 +150,9 @@ func TestCommitmentLevelsHaveTheirOwnFloors(t *testing.T) {
 			require.NoError(t, read(commitment), commitment)
 		}
 		slots[rpc.CommitmentProcessed] = 100
-		require.ErrorIs(t, read(rpc.CommitmentProcessed), node.ErrBehind, "a confirmed slot is also processed")
+		require.ErrorIs(t, read(rpc.CommitmentProcessed), transaction.ErrBehind, "a confirmed slot is also processed")
 		slots[rpc.CommitmentConfirmed] = 69
-		require.ErrorIs(t, read(rpc.CommitmentConfirmed), node.ErrBehind, "a finalized slot is also confirmed")
+		require.ErrorIs(t, read(rpc.CommitmentConfirmed), transaction.ErrBehind, "a finalized slot is also confirmed")
 	})
 }
 
@@ -206,7 +207,7 @@ func TestFloorIsLoweredIfAllNodesAreFarBehindIt(t *testing.T) {
 		requireBalance(t, pool, 1<<50)
 		one.reach(1_002)
 		_, err := balance(t.Context(), pool)
-		require.ErrorIs(t, err, node.ErrBehind)
+		require.ErrorIs(t, err, transaction.ErrBehind)
 		_, err = balance(t.Context(), pool)
 		require.NoError(t, err)
 
@@ -217,7 +218,7 @@ func TestFloorIsLoweredIfAllNodesAreFarBehindIt(t *testing.T) {
 		one.reach(1_002)
 		for range 3 {
 			_, err = balance(t.Context(), alone)
-			require.ErrorIs(t, err, node.ErrBehind)
+			require.ErrorIs(t, err, transaction.ErrBehind)
 		}
 	})
 }
@@ -231,7 +232,7 @@ func TestFloorStaysIfAllNodesAreALittleBehindIt(t *testing.T) {
 		two.reach(200 - floorTolerance)
 		for range 2 {
 			_, err := balance(t.Context(), pool)
-			require.ErrorIs(t, err, node.ErrBehind)
+			require.ErrorIs(t, err, transaction.ErrBehind)
 		}
 	})
 }
@@ -244,7 +245,7 @@ func TestFloorStaysIfSomeNodesDoNotAnswer(t *testing.T) {
 		one.fail = always(errReset)
 		for range 3 {
 			_, err := balance(t.Context(), pool)
-			require.ErrorIs(t, err, node.ErrBehind)
+			require.ErrorIs(t, err, transaction.ErrBehind)
 		}
 	})
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/haggle-protocol/haggle/sdk/node"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // Observer observes calls.
@@ -23,8 +23,8 @@ type Observation interface {
 }
 
 // Health returns the health of the endpoints, in their order.
-func (p *Pool) Health() []node.Health {
-	all := make([]node.Health, len(p.endpoints))
+func (p *Pool) Health() []transaction.NodeHealth {
+	all := make([]transaction.NodeHealth, len(p.endpoints))
 	for i, e := range p.endpoints {
 		all[i] = e.health(time.Now())
 	}

@@ -6,9 +6,10 @@ import (
 	"time"
 
 	"github.com/gagliardetto/solana-go/rpc"
-	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 func TestOrientedPoolRejectsALaggingNode(t *testing.T) {
@@ -22,7 +23,7 @@ func TestOrientedPoolRejectsALaggingNode(t *testing.T) {
 
 		healthy.fail = always(errReset)
 		_, err := balance(t.Context(), pool)
-		require.ErrorIs(t, err, node.ErrBehind)
+		require.ErrorIs(t, err, transaction.ErrBehind)
 	})
 }
 
@@ -77,7 +78,7 @@ func TestHoweverOldAcceptsOlderAnswers(t *testing.T) {
 			asked++
 			var answer struct{ Value uint64 }
 			params := []any{"address", confirmedOption}
-			require.ErrorIs(t, one.Call(t.Context(), &answer, "getBalance", params), node.ErrBehind)
+			require.ErrorIs(t, one.Call(t.Context(), &answer, "getBalance", params), transaction.ErrBehind)
 			require.NoError(t, one.HoweverOld().Call(t.Context(), &answer, "getBalance", params))
 			assert.EqualValues(t, 50, answer.Value)
 			return true

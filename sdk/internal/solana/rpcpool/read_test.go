@@ -11,9 +11,10 @@ import (
 	"time"
 
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
-	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 var (
@@ -27,7 +28,7 @@ func TestFailedReadGoesToAnotherNode(t *testing.T) {
 		"reset": errReset, "limited": tooMany, "unavailable": unavailable,
 		"internal error": &jsonrpc.RPCError{Code: internalError, Message: "Internal error"},
 		"forbidden":      jsonrpc.NewHTTPError(http.StatusForbidden, errors.New("forbidden")),
-		"no such method": &jsonrpc.RPCError{Code: node.MethodNotFound, Message: "Method not found"},
+		"no such method": &jsonrpc.RPCError{Code: transaction.CodeMethodNotFound, Message: "Method not found"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -103,7 +104,7 @@ func TestBusyNodesAreWaitedFor(t *testing.T) {
 		pool := newFakePool(t, nil, one, two)
 		began := time.Now()
 		_, err := balance(t.Context(), pool)
-		var refusal *node.Error
+		var refusal *transaction.NodeError
 		require.ErrorAs(t, err, &refusal)
 		assert.Equal(t, BusyRounds, one.called("getBalance"))
 		assert.Equal(t, BusyRounds, two.called("getBalance"))
@@ -116,7 +117,7 @@ func TestBusyNodesAreWaitedFor(t *testing.T) {
 
 func TestFailuresAreInTheNodesOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		wrong := &jsonrpc.RPCError{Code: node.InvalidParams, Message: "Invalid params"}
+		wrong := &jsonrpc.RPCError{Code: transaction.CodeInvalidParams, Message: "Invalid params"}
 		one, two := &fakeNode{slot: 7, fail: failing(tooMany, "getBalance")}, &fakeNode{slot: 7}
 		pool := newFakePool(t, nil, one, two)
 		requireBalance(t, pool, 7)
@@ -145,11 +146,11 @@ func TestServerErrorIsRetried(t *testing.T) {
 
 func TestWrongRequestIsNotRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		wrong := &jsonrpc.RPCError{Code: node.InvalidParams, Message: "Invalid params"}
+		wrong := &jsonrpc.RPCError{Code: transaction.CodeInvalidParams, Message: "Invalid params"}
 		one, two := &fakeNode{fail: failing(wrong, "getBalance")}, &fakeNode{fail: failing(wrong, "getBalance")}
 		pool := newFakePool(t, nil, one, two)
 		_, err := balance(t.Context(), pool)
-		var refusal *node.Error
+		var refusal *transaction.NodeError
 		require.ErrorAs(t, err, &refusal)
 		assert.Equal(t, 1, one.called("getBalance"))
 		assert.Equal(t, 1, two.called("getBalance"))
@@ -178,7 +179,7 @@ func TestUnknownMethodsAreNotRepeated(t *testing.T) {
 }
 
 func TestRetryAfterIsObserved(t *testing.T) {
-	limited := &node.Error{Code: http.StatusTooManyRequests, Message: "Too many requests", RetryAfter: 20 * time.Second}
+	limited := &transaction.NodeError{Code: http.StatusTooManyRequests, Message: "Too many requests", RetryAfter: 20 * time.Second}
 	once := func(method string, call int) error {
 		if method == "getBalance" && call == 1 {
 			return limited
@@ -203,7 +204,7 @@ func TestRetryAfterIsObserved(t *testing.T) {
 			defer cancel()
 			_, err := balance(ctx, pool)
 			require.ErrorIs(t, err, context.DeadlineExceeded)
-			var refusal *node.Error
+			var refusal *transaction.NodeError
 			require.ErrorAs(t, err, &refusal, "the reason of the delay is kept")
 			require.NoError(t, send(t.Context(), pool))
 			assert.Equal(t, 1, one.called("getBalance"))
@@ -232,7 +233,7 @@ func TestContextEndsEveryWait(t *testing.T) {
 	cases := map[string]*fakeNode{
 		"an answer":           {latency: time.Hour},
 		"a node that is busy": {fail: always(tooMany)},
-		"a node's own pause":  {fail: always(&node.Error{Code: http.StatusServiceUnavailable, RetryAfter: retryAfterMost})},
+		"a node's own pause":  {fail: always(&transaction.NodeError{Code: http.StatusServiceUnavailable, RetryAfter: retryAfterMost})},
 	}
 	for name, one := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -308,7 +309,7 @@ func TestRequestsAboveOneNodesLimitGoToAnother(t *testing.T) {
 
 func TestMissingMethodGoesToAnotherNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		lacking := &jsonrpc.RPCError{Code: node.MethodNotFound, Message: "Method not found"}
+		lacking := &jsonrpc.RPCError{Code: transaction.CodeMethodNotFound, Message: "Method not found"}
 		one, two := &fakeNode{slot: 7, fail: failing(lacking, "getBalance")}, &fakeNode{slot: 7}
 		pool := newFakePool(t, nil, one, two)
 		for range 5 {

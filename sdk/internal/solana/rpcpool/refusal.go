@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
@@ -22,15 +21,15 @@ const (
 const internalError = -32603
 
 // mayPass reports whether a repetition may succeed, because the node or a server in front of it has failed.
-func mayPass(r *node.Error) bool {
+func mayPass(r *transaction.NodeError) bool {
 	return r.Code == internalError || r.Code == http.StatusRequestTimeout || r.Code >= http.StatusInternalServerError
 }
 
 // MeansNotForwarded reports whether an answer to sendTransaction guarantees that the node has not forwarded
 // the transaction.
-func MeansNotForwarded(r *node.Error) bool {
+func MeansNotForwarded(r *transaction.NodeError) bool {
 	switch r.Code {
-	case node.MethodNotFound, node.InvalidParams, preflightFailure, signatureNotCorrect:
+	case transaction.CodeMethodNotFound, transaction.CodeInvalidParams, preflightFailure, signatureNotCorrect:
 		return true
 	}
 	return false
@@ -38,15 +37,15 @@ func MeansNotForwarded(r *node.Error) bool {
 
 // isCertain reports whether a refusal of sendTransaction guarantees that the endpoint has not forwarded the
 // transaction. An endpoint that already has it proves that another one did.
-func isCertain(r *node.Error) bool {
+func isCertain(r *transaction.NodeError) bool {
 	data, _ := r.Data.(map[string]any)
 	known := data["err"] == "AlreadyProcessed" || strings.Contains(r.Message, "already been processed")
 	return MeansNotForwarded(r) && !r.IsBusy() && !known
 }
 
 // refusalOf returns the refusal in an error of a transport, or nil.
-func refusalOf(err error) *node.Error {
-	var refusal *node.Error
+func refusalOf(err error) *transaction.NodeError {
+	var refusal *transaction.NodeError
 	errors.As(err, &refusal)
 	return refusal
 }

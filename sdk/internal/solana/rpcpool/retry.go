@@ -10,7 +10,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
-	"github.com/haggle-protocol/haggle/sdk/node"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 const (
@@ -53,7 +53,7 @@ func newPause(first time.Duration) *backoff.ExponentialBackOff {
 // firstPause is shorter after broken connections than after answers that show that nodes need time.
 func firstPause(failures []Failure) time.Duration {
 	for _, failure := range failures {
-		if refusalOf(failure.Err) != nil || errors.Is(failure.Err, node.ErrBehind) {
+		if refusalOf(failure.Err) != nil || errors.Is(failure.Err, transaction.ErrBehind) {
 			return busyPause
 		}
 	}

@@ -7,8 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/stretchr/testify/assert"
+
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // Between the check for an available endpoint and the request, another request may receive a Retry-After from
@@ -16,7 +17,7 @@ import (
 func TestConcurrentRequestsWaitForRetryAfter(t *testing.T) {
 	limited := func(_ string, call int) error {
 		if call%2 == 0 {
-			return &node.Error{Code: http.StatusTooManyRequests, Message: "Too many requests", RetryAfter: 200 * time.Microsecond}
+			return &transaction.NodeError{Code: http.StatusTooManyRequests, Message: "Too many requests", RetryAfter: 200 * time.Microsecond}
 		}
 		return nil
 	}

@@ -55,7 +55,7 @@ func (p *Pool) Each(method string, do func(Single) (next bool)) {
 }
 
 // Call sends one read request to the endpoint and decodes its result into out, which does not change if there
-// is an error. It returns [node.ErrBehind] for an answer that is behind those of other endpoints, unless
+// is an error. It returns [transaction.ErrBehind] for an answer that is behind those of other endpoints, unless
 // HoweverOld allows it.
 func (s Single) Call(ctx context.Context, out any, method string, params []any) error {
 	return s.pool.observed(ctx, newRequest(method, params, out), s.call)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/haggle-protocol/haggle/sdk/node"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // slots has the newest observed slot of each level.
@@ -47,16 +47,16 @@ type behindError struct {
 
 func (e *behindError) Error() string {
 	if e.wentBack() {
-		return fmt.Sprintf("%v: slot %d before, slot %d now", node.ErrWentBack, e.most, e.slot)
+		return fmt.Sprintf("%v: slot %d before, slot %d now", transaction.ErrWentBack, e.most, e.slot)
 	}
-	return fmt.Sprintf("%v: it is at slot %d of %d", node.ErrBehind, e.slot, e.seen)
+	return fmt.Sprintf("%v: it is at slot %d of %d", transaction.ErrBehind, e.slot, e.seen)
 }
 
 func (e *behindError) Unwrap() []error {
 	if e.wentBack() {
-		return []error{node.ErrBehind, node.ErrWentBack}
+		return []error{transaction.ErrBehind, transaction.ErrWentBack}
 	}
-	return []error{node.ErrBehind}
+	return []error{transaction.ErrBehind}
 }
 
 // wentBack reports whether the endpoint is further behind its own newest slot than the nodes behind one

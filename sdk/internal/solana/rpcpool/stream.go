@@ -11,7 +11,7 @@ import (
 
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
 
-	"github.com/haggle-protocol/haggle/sdk/node"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // elementLimit is the largest distance in bytes between two elements of a streamed answer. An account of 512
@@ -137,7 +137,7 @@ func (v *valueReader) run(ctx context.Context) error {
 	switch {
 	case blamed == nil:
 		v.endpoint.answered(v.request.method, v.watch.elapsed())
-	case ctx.Err() == nil && !errors.Is(blamed, node.ErrOtherCluster):
+	case ctx.Err() == nil && !errors.Is(blamed, transaction.ErrOtherCluster):
 		v.pool.logger.Debug("a node fails", "node", v.endpoint.host, "method", v.request.method, "error", blamed)
 		v.endpoint.failed(v.request, blamed, time.Now())
 	}
@@ -196,7 +196,7 @@ func (v *valueReader) envelope(id string) error {
 			if err := v.decoder.Decode(&refused); err != nil || refused == nil {
 				return err
 			}
-			return &node.Error{Method: v.request.method, Code: refused.Code, Message: refused.Message, Data: refused.Data, Err: refused}
+			return &transaction.NodeError{Method: v.request.method, Code: refused.Code, Message: refused.Message, Data: refused.Data, Err: refused}
 		case "result":
 			found = true
 			return v.object(v.result)

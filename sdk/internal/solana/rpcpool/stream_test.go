@@ -9,9 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // streamServer returns a node whose answer is a text in which %s stands for the request's id.
@@ -99,7 +100,7 @@ func TestStreamRetriesBeforeTheFirstValue(t *testing.T) {
 	behind := newPool(t, good)
 	behind.slots.raise(finalized, 8)
 	_, _, err = valuesOf(t, behind)
-	require.ErrorIs(t, err, node.ErrBehind)
+	require.ErrorIs(t, err, transaction.ErrBehind)
 }
 
 func TestCallersErrorIsNotTheNodesFailure(t *testing.T) {

@@ -18,13 +18,12 @@ import (
 
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
 
-	"github.com/haggle-protocol/haggle/sdk/internal/retryafter"
-	"github.com/haggle-protocol/haggle/sdk/node"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // Transport sends requests to one endpoint. Its errors contain no URL, because URLs contain keys.
 type Transport interface {
-	// Call sends one request and returns its result, which may be null. It returns a [*node.Error] if the
+	// Call sends one request and returns its result, which may be null. It returns a [*transaction.NodeError] if the
 	// answer is an error.
 	Call(ctx context.Context, method string, params []any) (json.RawMessage, error)
 	// Stream sends one request and returns the response unread.
@@ -151,7 +150,7 @@ func readEnvelope(response *http.Response, body []byte, id string) (json.RawMess
 		if string(answer.ID) != `"`+id+`"` && string(answer.ID) != "null" && answer.ID != nil {
 			return nil, malformedError{fmt.Errorf("%w: an answer to another request", errOther)}
 		}
-		return nil, &node.Error{
+		return nil, &transaction.NodeError{
 			Code: answer.Error.Code, Message: answer.Error.Message, Data: answer.Error.Data,
 			Status: response.StatusCode, RetryAfter: retryafter.Pause(response.Header, retryAfterMost), Err: answer.Error,
 		}
@@ -183,10 +182,10 @@ func contentType(response *http.Response) string {
 	return kind
 }
 
-func statusRefusal(response *http.Response) *node.Error {
+func statusRefusal(response *http.Response) *transaction.NodeError {
 	text := cmp.Or(http.StatusText(response.StatusCode), "unknown HTTP status")
-	return &node.Error{
-		Code: response.StatusCode, Message: text, Status: response.StatusCode, RetryAfter: retryafter.Pause(response.Header, retryAfterMost),
+	return &transaction.NodeError{
+		Code: response.StatusCode, Message: text, Status: response.StatusCode, RetryAfter: retryAfter(response, time.Now()),
 		Err: jsonrpc.NewHTTPError(response.StatusCode, errors.New(text)),
 	}
 }

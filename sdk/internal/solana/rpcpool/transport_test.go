@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk/node"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // serve runs a server and sends one request to it.
@@ -132,7 +132,7 @@ func TestRedirectToAnUnprotectedConnectionIsRefused(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	refusal := func(handler http.HandlerFunc) *node.Error {
+	refusal := func(handler http.HandlerFunc) *transaction.NodeError {
 		_, err := serve(t, handler)
 		require.Error(t, err)
 		found := refusalOf(err)

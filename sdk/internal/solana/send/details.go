@@ -11,7 +11,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
-	"github.com/haggle-protocol/haggle/sdk/node"
+
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
@@ -101,7 +101,7 @@ func Executed(
 	pause := newPolling()
 	for {
 		details, err := LookUp(limited, from, signature, commitment)
-		var refused *node.Error
+		var refused *transaction.NodeError
 		if details != nil || errors.As(err, &refused) && !refused.IsBusy() {
 			return details, err
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
-	"github.com/haggle-protocol/haggle/sdk/node"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // ErrPruned: the transaction can no longer be executed, and no node has the blocks that would show whether it
@@ -126,7 +126,7 @@ func (p *Pending) verdicts(ctx context.Context) []verdict {
 // could no longer be executed, and the oldest block of the node last.
 func (p *Pending) verdictOf(ctx context.Context, from *rpc.Client) verdict {
 	limit, err := p.Valid.limitAt(ctx, from)
-	if errors.Is(err, node.ErrBehind) {
+	if errors.Is(err, transaction.ErrBehind) {
 		return verdict{expiry: expiryOpen, text: err.Error()}
 	}
 	if err != nil {
@@ -163,13 +163,13 @@ func (p *Pending) verdictOf(ctx context.Context, from *rpc.Client) verdict {
 // recordContradiction records whether some nodes prove the expiry and others contradict them, and logs it once
 // if it lasts.
 func (p *Pending) recordContradiction(verdicts []verdict) {
-	found := &node.ContradictionError{Subject: "the expiry of transaction " + p.Signature.String()}
+	found := &transaction.ContradictionError{Subject: "the expiry of transaction " + p.Signature.String()}
 	over, refuted := false, false
 	for _, v := range verdicts {
 		over = over || v.expiry == expiryProven || v.expiry == expiryUnprovable
 		refuted = refuted || v.expiry == expiryRefuted || v.expiry == expiryOpen
 		if v.expiry != expiryUnreachable {
-			found.Claims = append(found.Claims, node.Claim{Host: v.host, Text: v.text})
+			found.Claims = append(found.Claims, transaction.NodeClaim{Host: v.host, Text: v.text})
 		}
 	}
 	switch {
@@ -209,7 +209,7 @@ func (v *Validity) limitAt(ctx context.Context, from *rpc.Client) (validityLimit
 		}
 		// A node that is behind may return the account as it was before it got the transaction's value.
 		if slot < v.Since {
-			return validityLimit{}, node.ErrBehind
+			return validityLimit{}, transaction.ErrBehind
 		}
 		if holdsNonce(accounts[0], v.Blockhash) {
 			return validityLimit{slot: slot, text: fmt.Sprintf("nonce unused at slot %d", slot)}, nil
@@ -230,7 +230,7 @@ func (v *Validity) limitAt(ctx context.Context, from *rpc.Client) (validityLimit
 	case err != nil:
 		return validityLimit{}, err
 	case answer.Context.Slot < v.Since:
-		return validityLimit{}, node.ErrBehind // the node does not know the blockhash yet
+		return validityLimit{}, transaction.ErrBehind // the node does not know the blockhash yet
 	case answer.Value:
 		limit.text = fmt.Sprintf("blockhash valid at slot %d", answer.Context.Slot)
 		return limit, nil

@@ -9,7 +9,6 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
-	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
@@ -43,7 +42,7 @@ type Pending struct {
 	began time.Time
 	// contradiction is the nodes' present disagreement about the expiry, since contradictedAt; nil if there is
 	// none. contradictionLogged reports that it has been logged.
-	contradiction       *node.ContradictionError
+	contradiction       *transaction.ContradictionError
 	contradictedAt      time.Time
 	contradictionLogged bool
 }
@@ -79,7 +78,7 @@ func (p *Pending) broadcast(ctx context.Context) error {
 // returns nil if the pool has marked the refusal as repeated, because a node may have forwarded the
 // transaction.
 func (p *Pending) refusal(err error) error {
-	var answered *node.Error
+	var answered *transaction.NodeError
 	if !errors.As(err, &answered) || answered.Repeated {
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
-	"github.com/haggle-protocol/haggle/sdk/node"
+
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
@@ -96,7 +96,7 @@ func (s *Sender) NotExecutedBefore(
 		return false, err
 	}
 	if slot < epoch.AbsoluteSlot || answer.Context.Slot < slot {
-		return false, node.ErrBehind
+		return false, transaction.ErrBehind
 	}
 	if answer.Value {
 		valid.Since = epoch.AbsoluteSlot

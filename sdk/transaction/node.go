@@ -1,16 +1,14 @@
-// Package node has the errors and the health of the nodes of a Solana chain.
-package node
+package transaction
 
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 )
 
-// Error is the error with which a node answers a request.
-type Error struct {
+// NodeError is the error with which a node answers a request.
+type NodeError struct {
 	// Method is the JSON-RPC method.
 	Method string
 	// Code is the JSON-RPC error code, or the HTTP status if there was no JSON-RPC answer.
@@ -29,10 +27,12 @@ type Error struct {
 	Err error
 }
 
-func (e *Error) Error() string { return fmt.Sprintf("node returned error %d: %s", e.Code, e.Message) }
+func (e *NodeError) Error() string {
+	return fmt.Sprintf("node returned error %d: %s", e.Code, e.Message)
+}
 
 // Unwrap returns the JSON-RPC client's error.
-func (e *Error) Unwrap() error { return e.Err }
+func (e *NodeError) Unwrap() error { return e.Err }
 
 // RequestError is the failure of a request to one or several nodes. Its text can contain text of a node.
 type RequestError struct {
@@ -49,27 +49,35 @@ func (e *RequestError) Unwrap() error { return e.Err }
 
 // JSON-RPC codes that no repetition changes.
 const (
-	MethodNotFound = -32601
-	InvalidParams  = -32602
+	CodeMethodNotFound = -32601
+	CodeInvalidParams  = -32602
 )
 
 // JSON-RPC codes of a node that does not have the requested data yet.
 const (
-	BlockNotAvailable        = -32004
-	NodeUnhealthy            = -32005
-	BlockStatusNotAvailable  = -32014
-	MinContextSlotNotReached = -32016
+	CodeBlockNotAvailable        = -32004
+	CodeNodeUnhealthy            = -32005
+	CodeBlockStatusNotAvailable  = -32014
+	CodeMinContextSlotNotReached = -32016
+)
+
+// HTTP statuses of a node that is busy. Package protocol uses this package, and must not depend on net/http.
+const (
+	statusTooManyRequests    = 429
+	statusBadGateway         = 502
+	statusServiceUnavailable = 503
+	statusGatewayTimeout     = 504
 )
 
 // IsBusy reports whether the error is temporary: because of the node's rate limit, or because it is behind.
-func (e *Error) IsBusy() bool { return isBusy(e.Code, e.Message) || isBusy(e.Status, "") }
+func (e *NodeError) IsBusy() bool { return isBusy(e.Code, e.Message) || isBusy(e.Status, "") }
 
 func isBusy(code int, message string) bool {
 	switch code {
-	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
-		BlockNotAvailable, NodeUnhealthy, BlockStatusNotAvailable, MinContextSlotNotReached:
+	case statusTooManyRequests, statusBadGateway, statusServiceUnavailable, statusGatewayTimeout,
+		CodeBlockNotAvailable, CodeNodeUnhealthy, CodeBlockStatusNotAvailable, CodeMinContextSlotNotReached:
 		return true
-	case InvalidParams:
+	case CodeInvalidParams:
 		// Agave's message for a slot that is not complete in its own ledger.
 		return strings.Contains(message, "slot unavailable")
 	}
@@ -102,11 +110,11 @@ type ContradictionError struct {
 	// Subject is the disputed fact.
 	Subject string
 	// Claims are the nodes' claims about it, in the configured order of the nodes.
-	Claims []Claim
+	Claims []NodeClaim
 }
 
-// Claim is a node's claim about the chain.
-type Claim struct {
+// NodeClaim is a node's claim about the chain.
+type NodeClaim struct {
 	// Host is the node's host, without the rest of its URL.
 	Host string
 	// Text describes the claim in the client's own words.
@@ -121,8 +129,8 @@ func (e *ContradictionError) Error() string {
 	return fmt.Sprintf("nodes contradict each other about %s: %s", e.Subject, strings.Join(claims, "; "))
 }
 
-// Health is the health of one of a client's nodes.
-type Health struct {
+// NodeHealth is the health of one of a client's nodes.
+type NodeHealth struct {
 	// Host is the node's host, without the rest of its URL.
 	Host string
 	// Resting is the end of the time in which the node is used only if no other is healthy, or not at all if

@@ -1,4 +1,4 @@
-package node_test
+package transaction_test
 
 import (
 	"context"
@@ -8,11 +8,11 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
-	"github.com/haggle-protocol/haggle/sdk/node"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // A read fails with ErrBehind while no node has reached a slot that one of them has returned before.
-func Example() {
+func Example_nodes() {
 	var (
 		ctx         context.Context
 		negotiation solana.PublicKey
@@ -27,7 +27,7 @@ func Example() {
 	defer client.Close()
 	snapshot, err := client.Negotiation(negotiation).Snapshot(ctx)
 	switch {
-	case errors.Is(err, node.ErrBehind):
+	case errors.Is(err, transaction.ErrBehind):
 		log.Println("read again later:", err)
 	case err != nil:
 		log.Fatal(err)
