@@ -5,6 +5,11 @@ import (
 	"iter"
 
 	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/history"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // History yields every event of a negotiation that the node still has, the oldest first, also of a closed
@@ -20,4 +25,22 @@ func (c *Client) History(ctx context.Context, negotiation solana.PublicKey) iter
 			}
 		}
 	}
+}
+
+// ListTransactions yields the transactions of the program, the newest first, as far back as the node has them:
+// for programs that keep their own record. Pages are those of the node; none is empty. The list continues after
+// the transaction before, the last one of an earlier page, or begins with the newest transaction if before is
+// zero. It ends before the transaction until, if until is not zero. minSlot is the slot that the node must have
+// reached; a node that lags lists less.
+//
+// It ends with the first error: [transaction.ErrBehind], [transaction.ErrChainChanged], or an error of the
+// node. The pages before the error are valid.
+func ListTransactions(
+	ctx context.Context, node *rpc.Client, before transaction.Listed, until solana.Signature,
+	commitment rpc.CommitmentType, minSlot uint64,
+) iter.Seq2[[]transaction.Listed, error] {
+	return history.Pages(ctx, node, history.Query{
+		Address: protocol.ProgramID, Before: before, Until: until, Commitment: commitment, MinContextSlot: minSlot,
+		ShortPages: true,
+	})
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk/history"
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/feed"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // The account is the same at both times that it is read: there is none.
@@ -20,7 +20,7 @@ func TestAccountThatIsCreatedAndClosedWithoutAHintIsNotMissed(t *testing.T) {
 		require.NoError(t, err)
 		for range 10 {
 			time.Sleep(feed.ReconcileEvery)
-			chain.change(func() { chain.slot += history.SettledSlots })
+			chain.change(func() { chain.slot += transaction.SettledSlots })
 		}
 		closed := &protocol.NegotiationClosed{NegotiationID: watchedNegotiation}
 		var want []EventEnvelope
@@ -70,7 +70,7 @@ func TestIdleSubscriptionsCostFewRequests(t *testing.T) {
 		for range 10 { // at first each is listed once more, to be sure
 			chain.next()
 			time.Sleep(time.Minute)
-			chain.change(func() { chain.slot += history.SettledSlots })
+			chain.change(func() { chain.slot += transaction.SettledSlots })
 		}
 		before := count()
 		time.Sleep(10 * time.Minute)

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk/events"
-	"github.com/haggle-protocol/haggle/sdk/history"
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/feed"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
@@ -107,7 +106,7 @@ func TestPollingSendsHints(t *testing.T) {
 		assert.Equal(t, []EventEnvelope{offer.envelope(offerAt(solana.PublicKey{43}, 1))},
 			collect(agents, 3*time.Second))
 
-		chain.change(func() { chain.slot += 2 * history.SettledSlots })
+		chain.change(func() { chain.slot += 2 * transaction.SettledSlots })
 		time.Sleep(time.Minute)
 		agents.Close()
 		time.Sleep(time.Second)

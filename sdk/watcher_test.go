@@ -13,10 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk/events"
-	"github.com/haggle-protocol/haggle/sdk/history"
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/feed"
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // scriptedSource is a scripted source without a network.
@@ -134,7 +134,7 @@ func TestHintOfALostTransactionExpires(t *testing.T) {
 		require.NoError(t, err)
 		time.Sleep(time.Minute)
 		// the next reconciliation considers the state settled
-		chain.change(func() { chain.slot += 2 * history.SettledSlots })
+		chain.change(func() { chain.slot += 2 * transaction.SettledSlots })
 		time.Sleep(time.Minute)
 		source.send(&chainTransaction{signature: solana.Signature{1}, slot: 1_001}, watchedNegotiation)
 		lists := func() int { return chain.called("getSignaturesForAddress") }

@@ -9,7 +9,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
-	"github.com/haggle-protocol/haggle/sdk/history"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // startBackfill starts the backfill of a long history: all final transactions after the checkpoint. The first
@@ -19,11 +19,11 @@ func (x *Indexer) startBackfill(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if final <= x.progress.checkpoint+history.SettledSlots {
-		return fmt.Errorf("slot %d is final: %w", final, history.ErrBehind)
+	if final <= x.progress.checkpoint+transaction.SettledSlots {
+		return fmt.Errorf("slot %d is final: %w", final, transaction.ErrBehind)
 	}
 	p := *x.progress
-	p.backlog = &backlog{upTo: final - history.SettledSlots}
+	p.backlog = &backlog{upTo: final - transaction.SettledSlots}
 	p.head, p.finalized = final, final
 	if err := x.apply(ctx, &p, &batch{}); err != nil {
 		return err
@@ -65,7 +65,7 @@ func (x *Indexer) listBacklog(ctx context.Context) error {
 
 // storeBacklog adds transactions to the backlog.
 func (x *Indexer) storeBacklog(
-	ctx context.Context, added []history.Transaction, cursor history.Transaction, listed bool,
+	ctx context.Context, added []transaction.Listed, cursor transaction.Listed, listed bool,
 ) error {
 	next := *x.progress
 	next.backlog = &backlog{upTo: x.progress.backlog.upTo, cursor: cursor, listed: listed}
@@ -140,14 +140,14 @@ func (x *Indexer) readBacklog(ctx context.Context) error {
 // of transactions that are left.
 func (x *Indexer) oldest(
 	ctx context.Context, atLeast uint64,
-) (listed [][]history.Transaction, next, left uint64, err error) {
+) (listed [][]transaction.Listed, next, left uint64, err error) {
 	s, end := x.database.statements(), noSlot
 	err = s.row(ctx, `SELECT slot FROM backlog ORDER BY slot LIMIT 1 OFFSET $1`, transactionsAtOnce-1).Scan(&end)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return nil, 0, 0, err
 	}
 	end = max(end, atLeast)
-	entries, err := all(ctx, s, func(item *history.Transaction, scan scanner) error {
+	entries, err := all(ctx, s, func(item *transaction.Listed, scan scanner) error {
 		var text string
 		err := scan(&item.Slot, &text, &item.Index)
 		if err == nil {

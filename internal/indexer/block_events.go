@@ -13,9 +13,9 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/haggle-protocol/haggle/internal/jsonview"
-	"github.com/haggle-protocol/haggle/sdk/history"
+	"github.com/haggle-protocol/haggle/internal/cli/jsonview"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // logsTruncated is the name of a row in place of the unknown events of an instruction.
@@ -61,7 +61,7 @@ const parallelReads = 8
 
 // readSlots reads slots, each a list of entries. At an error it returns the slots before that slot and the
 // error. It reads slots up to final at commitment finalized.
-func (n *node) readSlots(ctx context.Context, listed [][]history.Transaction, final uint64) ([]readSlot, error) {
+func (n *node) readSlots(ctx context.Context, listed [][]transaction.Listed, final uint64) ([]readSlot, error) {
 	slots, failures := make([]readSlot, len(listed)), make([]error, len(listed))
 	var running errgroup.Group
 	running.SetLimit(parallelReads)
@@ -80,13 +80,13 @@ func (n *node) readSlots(ctx context.Context, listed [][]history.Transaction, fi
 	return slots, nil
 }
 
-func (n *node) readSlot(ctx context.Context, entries []history.Transaction, final uint64) (readSlot, error) {
+func (n *node) readSlot(ctx context.Context, entries []transaction.Listed, final uint64) (readSlot, error) {
 	read := readSlot{slot: entries[0].Slot, final: entries[0].Slot <= final}
 	commitment := n.commitment
 	if read.final {
 		commitment = rpc.CommitmentFinalized
 	}
-	unordered := func(item history.Transaction) bool { return item.Index == nil }
+	unordered := func(item transaction.Listed) bool { return item.Index == nil }
 	var err error
 	if read.block, err = n.block(ctx, read.slot, commitment, len(entries) > 1 && slices.ContainsFunc(entries, unordered)); err != nil {
 		return readSlot{}, err

@@ -10,8 +10,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
-	"github.com/haggle-protocol/haggle/sdk/history"
-	"github.com/haggle-protocol/haggle/sdk/protocol"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // errLongList means that the list since the checkpoint is too long for memory.
@@ -19,14 +19,14 @@ var errLongList = errors.New("the list of transactions is too long for one poll"
 
 // listed returns the node's list after the checkpoint and up to head, slot by slot, the oldest first. It
 // returns errLongList if the list is long and most of it is final.
-func (x *Indexer) listed(ctx context.Context, head, final uint64) ([][]history.Transaction, error) {
-	var newest []history.Transaction
+func (x *Indexer) listed(ctx context.Context, head, final uint64) ([][]transaction.Listed, error) {
+	var newest []transaction.Listed
 	pages := 0
-	for page, err := range x.sinceCheckpoint(ctx, history.Transaction{}, x.config.Commitment, head) {
+	for page, err := range x.sinceCheckpoint(ctx, transaction.Listed{}, x.config.Commitment, head) {
 		if err != nil {
 			return nil, err
 		}
-		if pages++; pages > followPages && final > x.progress.checkpoint+2*history.SettledSlots {
+		if pages++; pages > followPages && final > x.progress.checkpoint+2*transaction.SettledSlots {
 			return nil, errLongList
 		}
 		newest = append(newest, x.afterCheckpoint(page)...)
@@ -37,22 +37,20 @@ func (x *Indexer) listed(ctx context.Context, head, final uint64) ([][]history.T
 // sinceCheckpoint yields the node's list, the newest page first, up to the last indexed transaction, which it
 // must contain. before is the transaction after which it continues, and head the node's minimum slot.
 func (x *Indexer) sinceCheckpoint(
-	ctx context.Context, before history.Transaction, commitment rpc.CommitmentType, head uint64,
-) iter.Seq2[[]history.Transaction, error] {
-	return func(yield func([]history.Transaction, error) bool) {
+	ctx context.Context, before transaction.Listed, commitment rpc.CommitmentType, head uint64,
+) iter.Seq2[[]transaction.Listed, error] {
+	return func(yield func([]transaction.Listed, error) bool) {
 		anchor, floor, err := anchors(ctx, x.database.statements(), x.progress.checkpoint)
 		if err != nil {
 			yield(nil, permanently(err))
 			return
 		}
-		query := history.Query{
-			Address: protocol.ProgramID, Before: before, Commitment: commitment, MinContextSlot: head, ShortPages: true,
-		}
+		var until solana.Signature
 		if floor != nil {
-			query.Until = floor.signature
+			until = floor.signature
 		}
-		for page, err := range history.Pages(ctx, x.node.rpc, query) {
-			found := slices.ContainsFunc(page, func(item history.Transaction) bool {
+		for page, err := range haggle.ListTransactions(ctx, x.node.rpc, before, until, commitment, head) {
+			found := slices.ContainsFunc(page, func(item transaction.Listed) bool {
 				return anchor != nil && item.Signature == anchor.signature
 			})
 			passed := len(page) > 0 && anchor != nil && page[len(page)-1].Slot < anchor.slot
@@ -70,14 +68,14 @@ func (x *Indexer) sinceCheckpoint(
 }
 
 // afterCheckpoint returns the successful transactions of a page after the checkpoint.
-func (x *Indexer) afterCheckpoint(page []history.Transaction) []history.Transaction {
-	return slices.DeleteFunc(slices.Clone(page), func(item history.Transaction) bool {
+func (x *Indexer) afterCheckpoint(page []transaction.Listed) []transaction.Listed {
+	return slices.DeleteFunc(slices.Clone(page), func(item transaction.Listed) bool {
 		return item.Failed || item.Slot <= x.progress.checkpoint
 	})
 }
 
 // bySlot groups a list, the newest first, into slots up to head, the oldest first.
-func bySlot(newest []history.Transaction, head uint64) (slots [][]history.Transaction) {
+func bySlot(newest []transaction.Listed, head uint64) (slots [][]transaction.Listed) {
 	for i := len(newest) - 1; i >= 0; i-- {
 		item := newest[i]
 		if item.Slot > head {
@@ -87,7 +85,7 @@ func bySlot(newest []history.Transaction, head uint64) (slots [][]history.Transa
 			slots[last] = append(slots[last], item)
 			continue
 		}
-		slots = append(slots, []history.Transaction{item})
+		slots = append(slots, []transaction.Listed{item})
 	}
 	return slots
 }
@@ -104,7 +102,7 @@ type fork struct {
 
 // compare returns the first slot to read, and the earlier slots that are final since this poll. It ignores
 // stored slots after the node's head.
-func (x *Indexer) compare(ctx context.Context, listed [][]history.Transaction, stored []storedSlot, head, final uint64) (fork, []uint64, error) {
+func (x *Indexer) compare(ctx context.Context, listed [][]transaction.Listed, stored []storedSlot, head, final uint64) (fork, []uint64, error) {
 	from, verified, last := fork{slot: noSlot}, []uint64(nil), uint64(0)
 	if len(stored) > 0 {
 		last = stored[len(stored)-1].slot
@@ -134,7 +132,7 @@ func (x *Indexer) compare(ctx context.Context, listed [][]history.Transaction, s
 			continue
 		}
 		read, err := x.node.block(ctx, stored[i].slot, rpc.CommitmentFinalized, false)
-		if errors.Is(err, history.ErrChainChanged) {
+		if errors.Is(err, transaction.ErrChainChanged) {
 			return from, verified, nil // The node lists the slot before it has the block.
 		}
 		if err != nil {
@@ -150,7 +148,7 @@ func (x *Indexer) compare(ctx context.Context, listed [][]history.Transaction, s
 }
 
 // differs returns the reason why a slot has changed; empty if it has not.
-func (x *Indexer) differs(ctx context.Context, was storedSlot, is []history.Transaction, head uint64) (string, error) {
+func (x *Indexer) differs(ctx context.Context, was storedSlot, is []transaction.Listed, head uint64) (string, error) {
 	now := make(map[solana.Signature]bool, len(is))
 	for _, item := range is {
 		now[item.Signature] = true
@@ -178,7 +176,7 @@ func (x *Indexer) confirmGone(ctx context.Context, was storedSlot, now map[solan
 			return err
 		}
 		if there {
-			return fmt.Errorf("transaction %s of slot %d is not listed: %w", signature, was.slot, history.ErrBehind)
+			return fmt.Errorf("transaction %s of slot %d is not listed: %w", signature, was.slot, transaction.ErrBehind)
 		}
 	}
 	return nil

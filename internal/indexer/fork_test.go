@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/haggle-protocol/haggle/sdk/history"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // follower is an indexer whose polls a test starts one by one.
@@ -188,7 +188,7 @@ func TestALaggingNodeDeletesNothing(t *testing.T) {
 	f := follow(t, chain, rpc.CommitmentConfirmed)
 	before := f.contents()
 	chain.unlisted[steps[3].signature] = true
-	f.refuses(history.ErrBehind)
+	f.refuses(transaction.ErrBehind)
 	chain.reach(102, 100)
 	f.poll()
 	require.Equal(t, before, f.contents())
@@ -205,7 +205,7 @@ func TestAShortListIsNotTheWholeList(t *testing.T) {
 			chain.add(150, 1, steps[4])
 			chain.reach(300, 290)
 			chain.listsLate = 195
-			f.refuses(history.ErrBehind)
+			f.refuses(transaction.ErrBehind)
 			require.Less(t, value[int](f, `SELECT checkpoint_slot FROM progress`), 150)
 			chain.listsLate = 0
 			f.poll()
@@ -221,7 +221,7 @@ func TestAMissingStatusOfALaggingNodeDeletesNothing(t *testing.T) {
 	f := follow(t, chain, rpc.CommitmentConfirmed)
 	chain.unlisted[steps[3].signature] = true
 	chain.statusesLate = 2
-	f.refuses(history.ErrBehind)
+	f.refuses(transaction.ErrBehind)
 }
 
 // A reader of the database sees all of a fork or nothing of it, also if the node fails during the poll.
@@ -311,7 +311,7 @@ func TestAForkBetweenTwoPagesLosesNothing(t *testing.T) {
 			chain.slots = append(chain.slots, scriptedSlot{143, hash(143, 2), []scriptedTransaction{other}})
 			chain.head = 143
 		}
-		require.ErrorIs(t, f.indexer.poll(t.Context()), history.ErrChainChanged)
+		require.ErrorIs(t, f.indexer.poll(t.Context()), transaction.ErrChainChanged)
 		f.poll()
 		f.matches()
 	}

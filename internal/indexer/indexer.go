@@ -14,7 +14,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"golang.org/x/time/rate"
 
-	"github.com/haggle-protocol/haggle/sdk/history"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 const (
@@ -245,15 +245,15 @@ func (x *Indexer) follow(ctx context.Context) error {
 
 // advance deletes the rows from a fork on, if there is one, and indexes the listed transactions from there
 // on.
-func (x *Indexer) advance(ctx context.Context, listed [][]history.Transaction, from fork, verified []uint64, head, final uint64) error {
+func (x *Indexer) advance(ctx context.Context, listed [][]transaction.Listed, from fork, verified []uint64, head, final uint64) error {
 	if from.slot != noSlot {
-		at, _ := slices.BinarySearchFunc(listed, from.slot, func(entries []history.Transaction, slot uint64) int { return cmp.Compare(entries[0].Slot, slot) })
+		at, _ := slices.BinarySearchFunc(listed, from.slot, func(entries []transaction.Listed, slot uint64) int { return cmp.Compare(entries[0].Slot, slot) })
 		listed = listed[at:]
 	} else {
 		listed = nil
 	}
 	x.progress.head, x.progress.finalized = head, final
-	b := &batch{verified: verified, limit: min(final, head) - min(final, head, history.SettledSlots)}
+	c := &change{verified: verified, limit: min(final, head) - min(final, head, transaction.SettledSlots)}
 	var addresses []solana.PublicKey
 	if from.deletes {
 		b.from = &from.slot
@@ -290,7 +290,7 @@ func (x *Indexer) advance(ctx context.Context, listed [][]history.Transaction, f
 }
 
 // firstOf returns the first slots of a list, up to about transactionsAtOnce.
-func firstOf(listed [][]history.Transaction) [][]history.Transaction {
+func firstOf(listed [][]transaction.Listed) [][]transaction.Listed {
 	count := 0
 	for i, entries := range listed {
 		count += len(entries)
@@ -308,7 +308,7 @@ func (x *Indexer) since(ctx context.Context, slot uint64) ([]solana.PublicKey, e
 }
 
 // atLeastUpTo extends the beginning of a list up to a slot.
-func atLeastUpTo(listed, beginning [][]history.Transaction, slot uint64) [][]history.Transaction {
+func atLeastUpTo(listed, beginning [][]transaction.Listed, slot uint64) [][]transaction.Listed {
 	count := len(beginning)
 	for count < len(listed) && listed[count][0].Slot <= slot {
 		count++
@@ -317,10 +317,10 @@ func atLeastUpTo(listed, beginning [][]history.Transaction, slot uint64) [][]his
 }
 
 // isWorthWriting reports whether a change has rows or accounts, moves the limit of the checkpoint by at least
-// history.SettledSlots, or comes more than writeEvery after the last write.
-func (x *Indexer) isWorthWriting(b *batch) bool {
-	return b.from != nil || len(b.slots) > 0 || len(b.verified) > 0 || len(b.accounts) > 0 ||
-		b.limit >= x.progress.checkpoint+history.SettledSlots || time.Since(x.written) > writeEvery
+// transaction.SettledSlots, or comes more than writeEvery after the last write.
+func (x *Indexer) isWorthWriting(c *change) bool {
+	return c.from != nil || len(c.slots) > 0 || len(c.verified) > 0 || len(c.accounts) > 0 ||
+		c.limit >= x.progress.checkpoint+transaction.SettledSlots || time.Since(x.written) > writeEvery
 }
 
 // readAccounts reads the accounts that have changed, and again those that were read at a slot that was not

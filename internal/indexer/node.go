@@ -14,7 +14,6 @@ import (
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
 	"golang.org/x/time/rate"
 
-	"github.com/haggle-protocol/haggle/sdk/history"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
@@ -73,7 +72,7 @@ type block struct {
 }
 
 // block reads a block at a commitment, with the order of its transactions if ordered is set. It returns
-// history.ErrChainChanged if there is no block.
+// transaction.ErrChainChanged if there is no block.
 func (n *node) block(ctx context.Context, slot uint64, commitment rpc.CommitmentType, ordered bool) (block, error) {
 	details, rewards, newest := rpc.TransactionDetailsNone, false, uint64(math.MaxUint8)
 	if ordered {
@@ -83,7 +82,7 @@ func (n *node) block(ctx context.Context, slot uint64, commitment rpc.Commitment
 		TransactionDetails: details, Rewards: &rewards, Commitment: commitment, MaxSupportedTransactionVersion: &newest,
 	})
 	if errors.Is(err, rpc.ErrNotConfirmed) || errors.Is(err, rpc.ErrNotFound) || isSkipped(err) {
-		return block{}, fmt.Errorf("slot %d: %w", slot, history.ErrChainChanged)
+		return block{}, fmt.Errorf("slot %d: %w", slot, transaction.ErrChainChanged)
 	}
 	if err != nil {
 		return block{}, err
@@ -107,14 +106,14 @@ func isSkipped(err error) bool {
 	return errors.As(err, &refused) && slices.Contains(noBlock, refused.Code)
 }
 
-// transaction reads a listed transaction. It returns history.ErrChainChanged if it is not in that slot.
-func (n *node) transaction(ctx context.Context, listed history.Transaction) (*rpc.GetTransactionResult, error) {
+// transaction reads a listed transaction. It returns transaction.ErrChainChanged if it is not in that slot.
+func (n *node) transaction(ctx context.Context, listed transaction.Listed) (*rpc.GetTransactionResult, error) {
 	newest := uint64(math.MaxUint8)
 	found, err := n.rpc.GetTransaction(ctx, listed.Signature, &rpc.GetTransactionOpts{
 		Encoding: solana.EncodingBase64, Commitment: n.commitment, MaxSupportedTransactionVersion: &newest,
 	})
 	if errors.Is(err, rpc.ErrNotFound) {
-		return nil, fmt.Errorf("transaction %s: %w", listed.Signature, history.ErrChainChanged)
+		return nil, fmt.Errorf("transaction %s: %w", listed.Signature, transaction.ErrChainChanged)
 	}
 	if err != nil {
 		return nil, err
@@ -123,7 +122,7 @@ func (n *node) transaction(ctx context.Context, listed history.Transaction) (*rp
 		return nil, fmt.Errorf("the node answers without the details of transaction %s", listed.Signature)
 	}
 	if found.Slot != listed.Slot || found.Meta.Err != nil {
-		return nil, fmt.Errorf("transaction %s: %w", listed.Signature, history.ErrChainChanged)
+		return nil, fmt.Errorf("transaction %s: %w", listed.Signature, transaction.ErrChainChanged)
 	}
 	return found, nil
 }
@@ -141,7 +140,7 @@ func (n *node) isAt(ctx context.Context, signature solana.Signature, slot, notBe
 		return false, fmt.Errorf("the node answers with %d statuses instead of one", len(answer.Value))
 	}
 	if answer.Context.Slot < notBefore {
-		return false, fmt.Errorf("a status of slot %d, wanted that of %d: %w", answer.Context.Slot, notBefore, history.ErrBehind)
+		return false, fmt.Errorf("a status of slot %d, wanted that of %d: %w", answer.Context.Slot, notBefore, transaction.ErrBehind)
 	}
 	status := answer.Value[0]
 	return status != nil && status.ConfirmationStatus != rpc.ConfirmationStatusProcessed &&
@@ -166,7 +165,7 @@ func (n *node) accounts(ctx context.Context, addresses []solana.PublicKey, commi
 			return nil, fmt.Errorf("the node answers with %d accounts instead of %d", len(answer.Value), len(part))
 		}
 		if answer.Context.Slot < notBefore {
-			return nil, fmt.Errorf("accounts of slot %d, wanted those of %d: %w", answer.Context.Slot, notBefore, history.ErrBehind)
+			return nil, fmt.Errorf("accounts of slot %d, wanted those of %d: %w", answer.Context.Slot, notBefore, transaction.ErrBehind)
 		}
 		for i, found := range answer.Value {
 			read[part[i]] = account{decoded(found), answer.Context.Slot}
@@ -187,7 +186,7 @@ func decoded(found *rpc.Account) *protocol.Negotiation {
 }
 
 // sortByBlock sorts a slot's transactions by their order in the block.
-func sortByBlock(entries []history.Transaction, read block) error {
+func sortByBlock(entries []transaction.Listed, read block) error {
 	if len(entries) == 1 {
 		return nil
 	}
@@ -199,10 +198,10 @@ func sortByBlock(entries []history.Transaction, read block) error {
 		}
 		at, is := read.signature[item.Signature]
 		if !is {
-			return fmt.Errorf("transaction %s is not in the block of slot %d: %w", item.Signature, item.Slot, history.ErrChainChanged)
+			return fmt.Errorf("transaction %s is not in the block of slot %d: %w", item.Signature, item.Slot, transaction.ErrChainChanged)
 		}
 		place[item.Signature] = at
 	}
-	slices.SortFunc(entries, func(a, b history.Transaction) int { return cmp.Compare(place[a.Signature], place[b.Signature]) })
+	slices.SortFunc(entries, func(a, b transaction.Listed) int { return cmp.Compare(place[a.Signature], place[b.Signature]) })
 	return nil
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/sdk/history"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // Errors after which Run does not retry.
@@ -40,7 +40,7 @@ type progress struct {
 type backlog struct {
 	upTo uint64
 	// cursor is the oldest listed transaction.
-	cursor history.Transaction
+	cursor transaction.Listed
 	listed bool
 }
 

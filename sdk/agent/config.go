@@ -11,7 +11,6 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
-	"github.com/haggle-protocol/haggle/sdk/preflight"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -127,7 +126,7 @@ type Config struct {
 	// agent's functions. Amounts have the decimals of Mints, times are UTC. If nil, slog.Default() is used.
 	Logger *slog.Logger
 	// Names are the names of settings in the advice of a [*StartError].
-	Names preflight.Names
+	Names Names
 }
 
 // ErrRefused: Admit declines the negotiation for good. It is not called for the negotiation again.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -20,7 +21,7 @@ const preflightTimeout = time.Minute
 
 // StartError reports that an agent cannot work with its cluster or wallet.
 type StartError struct {
-	// Check is the check that fails: one of package preflight.
+	// Check is the check that fails: see [CheckResult].Check.
 	Check string
 	// Err is the problem and what to do about it.
 	Err error
@@ -30,6 +31,72 @@ func (e *StartError) Error() string { return fmt.Sprintf("agent: %s: %v", e.Chec
 
 // Unwrap returns the problem.
 func (e *StartError) Unwrap() error { return e.Err }
+
+// Names are the names of settings in the advice of [Preflight] and of a [*StartError]. An empty name is the one
+// of the SDK's configuration.
+type Names struct {
+	// Endpoint and WSEndpoint name the URLs of the node.
+	Endpoint, WSEndpoint string
+	// Mints names the mints.
+	Mints string
+	// SingleSourceUpTo names the price up to which one node proves a settlement.
+	SingleSourceUpTo string
+	// Fund is an instruction that gives the wallet SOL.
+	Fund string
+}
+
+// PreflightConfig selects the checks of [Preflight].
+type PreflightConfig struct {
+	// Client connects to the cluster. It is required.
+	Client *haggle.Client
+	// Wallet is the account that pays. If zero, its lamports and tokens are not checked. It has too few lamports
+	// if it cannot pay fees; if it cannot pay fees and the rent of a creation, there is a warning.
+	Wallet solana.PublicKey
+	// Mints are the mints in which the wallet sells and buys.
+	Mints []solana.PublicKey
+	// Role is the wallet's role: buyer, seller, or any, which an empty role means. A buyer must have tokens, or
+	// negotiations that hold its tokens. In any role missing tokens are a warning. A seller's are not checked.
+	Role string
+	// Policy is the wallet's policy, such as a *policy.Policy or a *policy.Config. If nil, it is not checked.
+	Policy interface{ CheckUsable() error }
+	// Started is called before each check. It may be nil.
+	Started func(check string)
+	// Names are the names of settings in the advice.
+	Names Names
+}
+
+// CheckResult is the result of a check.
+type CheckResult struct {
+	// Check is the subject: node, events, clock, program, configuration, mint, lamports, tokens or policy. There
+	// is a result for each node of the client and for each mint.
+	Check string
+	// Status is ok, warning or problem. A warning does not prevent an agent's work, or only a part of it.
+	Status string
+	// Text is one line that names the subject and its state.
+	Text string
+	// Advice is the next step; empty if the status is ok.
+	Advice string
+	// Err is the cause; nil if the status is ok.
+	Err error
+}
+
+// Preflight checks whether an agent can work with a cluster and a wallet: the nodes, the source of events, the
+// clock, the program and its configuration, the mints, the wallet's SOL and tokens, and its policy. [Runtime.Run]
+// makes the same checks before it starts. If no node answers, Preflight skips the checks that need one. It ends
+// early if the context ends.
+func Preflight(ctx context.Context, config PreflightConfig) iter.Seq[CheckResult] {
+	return func(yield func(CheckResult) bool) {
+		for result := range preflight.Run(ctx, preflight.Config{
+			Client: config.Client, Wallet: config.Wallet, Mints: config.Mints, Role: config.Role,
+			WantedLamports: preflight.FeesLamports + preflight.CreationLamports, Policy: config.Policy,
+			Started: config.Started, Names: preflight.Names(config.Names),
+		}) {
+			if !yield(CheckResult(result)) {
+				return
+			}
+		}
+	}
+}
 
 // preflight checks the nodes, the program and the wallet before a run. It logs warnings. Without a source of
 // events the agent starts, too: it then lists its negotiations periodically.
@@ -44,7 +111,7 @@ func (r *Runtime) preflight(ctx context.Context, only *single) error {
 		case result.Status == preflight.Warning, result.Check == preflight.CheckEvents:
 			r.config.Logger.Warn(result.Text, "check", result.Check, "advice", result.Advice)
 		default:
-			err := &StartError{Check: string(result.Check), Err: fmt.Errorf("%w: %s", result.Err, result.Advice)}
+			err := &StartError{Check: result.Check, Err: fmt.Errorf("%w: %s", result.Err, result.Advice)}
 			r.config.Logger.Error("agent not started", "wallet", r.self, "error", err)
 			return err
 		}
@@ -60,7 +127,7 @@ func (r *Runtime) preflightConfig(only *single) preflight.Config {
 	config := preflight.Config{
 		Client: r.client, Wallet: r.self, Mints: slices.Collect(maps.Keys(r.config.Mints)), Role: preflight.RoleSeller,
 		Decimals: r.config.decimals(), WantedLamports: r.config.wantedLamports(), Patience: r.preflightTimeout, Logger: r.config.Logger,
-		Names: r.config.Names,
+		Names: preflight.Names(r.config.Names),
 	}
 	if !only.isChosen() && !r.config.sells() {
 		config.Role = preflight.RoleBuyer

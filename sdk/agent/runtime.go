@@ -72,7 +72,7 @@ var ErrRunning = errors.New("agent: runtime already running")
 // Then it finishes actions in progress, for at most 20 seconds, and returns the context's error or
 // [haggle.ErrClientClosed]. It retries after all other errors.
 //
-// First it runs the checks of package preflight. It returns a [*StartError] if no node answers within one
+// First it runs the checks of [Preflight]. It returns a [*StartError] if no node answers within one
 // minute, if the program is not deployed or configured on the cluster, if one of Config.Mints does not exist
 // there, if the wallet has too few lamports for fees, if a buyer has neither tokens nor negotiations, or if
 // the signer is a policy that signs nothing. It logs warnings, for example about the source of events.

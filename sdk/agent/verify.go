@@ -10,6 +10,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/amount"
+	"github.com/haggle-protocol/haggle/sdk/preflight"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
@@ -50,7 +51,7 @@ func (c Config) checkSources(nodes []transaction.NodeHealth) error {
 	}
 	for mint, limits := range c.Mints {
 		if limits.MinPrice > limits.SingleSourceUpTo {
-			names := c.Names.WithDefaults()
+			names := preflight.Names(c.Names).WithDefaults()
 			return amount.Errorf(mint, "agent: settlements of %v and more cannot be verified: %w with %s, or set %s "+
 				"to the price up to which one node's word suffices (mint %s)", amount.Units(limits.MinPrice),
 				transaction.ErrSingleSource, names.Endpoint, names.SingleSourceUpTo, mint)

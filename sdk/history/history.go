@@ -1,11 +1,5 @@
 // Package history lists the transactions of an address or of a program, as far back as the node has them. It
-// is the list from which the subscriptions of the client begin, for programs that keep their own record.
-//
-//	query := history.Query{Address: protocol.ProgramID, Commitment: rpc.CommitmentFinalized}
-//	for page, err := range history.Pages(ctx, client.RPC(), query) {
-//		...
-//		query.Before = page[len(page)-1] // stored with the page, from here a later list continues
-//	}
+// is the list from which the subscriptions of the client begin.
 package history
 
 import (
@@ -22,20 +16,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// SettledSlots is the distance behind the newest slot from which a node's lists are complete, because a node
-// writes its lists a little later than its blocks.
-const SettledSlots = 32
-
 // fullPage is the most transactions that a node lists in one request.
 const fullPage = 1000
-
-var (
-	// ErrBehind: the node has not reached the required slot. Several nodes can share an address.
-	ErrBehind = transaction.ErrBehind
-	// ErrChainChanged: a fork has removed the transaction from which a list was to continue. List again from
-	// an earlier position.
-	ErrChainChanged = errors.New("the chain changed since an earlier answer")
-)
 
 // Query selects transactions that mention an address.
 type Query struct {
@@ -43,7 +25,7 @@ type Query struct {
 	Address solana.PublicKey
 	// Before is the transaction of an earlier list after which this one continues, with its slot. If zero,
 	// the list begins with the newest transaction.
-	Before Transaction
+	Before transaction.Listed
 	// Until is the transaction before which the list ends. If zero, it ends with the oldest transaction that
 	// the node has.
 	Until solana.Signature
@@ -59,26 +41,12 @@ type Query struct {
 	ShortPages bool
 }
 
-// Transaction is a transaction in a node's list.
-type Transaction struct {
-	// Signature is the transaction's first signature.
-	Signature solana.Signature
-	// Slot is the slot of its block.
-	Slot uint64
-	// Index is its index in the block; nil if the node does not return it.
-	Index *uint32
-	// Failed reports that the transaction was executed and failed.
-	Failed bool
-	// Processed reports that the block is not complete yet, so the transaction's position may change.
-	Processed bool
-}
-
 // Pages yields the transactions of a query, the newest first, in the pages in which the node lists them; none
-// is empty. It holds one page in memory. It ends with the first error: [ErrBehind], [ErrChainChanged], or one
+// is empty. It holds one page in memory. It ends with the first error: [transaction.ErrBehind], [transaction.ErrChainChanged], or one
 // of the client or the node. The pages before the error are valid.
-func Pages(ctx context.Context, client *rpc.Client, query Query) iter.Seq2[[]Transaction, error] {
+func Pages(ctx context.Context, client *rpc.Client, query Query) iter.Seq2[[]transaction.Listed, error] {
 	size := cmp.Or(query.PageSize, fullPage)
-	return func(yield func([]Transaction, error) bool) {
+	return func(yield func([]transaction.Listed, error) bool) {
 		last := query.Before
 		for {
 			page, err := nextPage(ctx, client, query, last, size)
@@ -99,20 +67,20 @@ func Pages(ctx context.Context, client *rpc.Client, query Query) iter.Seq2[[]Tra
 }
 
 func nextPage(
-	ctx context.Context, client *rpc.Client, query Query, last Transaction, size int,
-) ([]Transaction, error) {
+	ctx context.Context, client *rpc.Client, query Query, last transaction.Listed, size int,
+) ([]transaction.Listed, error) {
 	listed, err := client.GetSignaturesForAddressWithOpts(ctx, query.Address, &rpc.GetSignaturesForAddressOpts{
 		Limit: &size, Before: last.Signature, Until: query.Until, Commitment: query.Commitment,
 		MinContextSlot: &query.MinContextSlot,
 	})
 	var refused *transaction.NodeError
 	if errors.As(err, &refused) && refused.Code == transaction.CodeMinContextSlotNotReached {
-		return nil, fmt.Errorf("%w: %w", ErrBehind, err)
+		return nil, fmt.Errorf("%w: %w", transaction.ErrBehind, err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	page := make([]Transaction, len(listed))
+	page := make([]transaction.Listed, len(listed))
 	for i, item := range listed {
 		if item == nil || item.Signature.IsZero() {
 			return nil, rpcpool.Malformed("node listed a transaction without a signature")
@@ -120,7 +88,7 @@ func nextPage(
 		if !last.Signature.IsZero() && item.Slot > last.Slot {
 			return nil, rpcpool.Malformed("node listed slot %d after slot %d", item.Slot, last.Slot)
 		}
-		last = Transaction{
+		last = transaction.Listed{
 			Signature: item.Signature, Slot: item.Slot, Index: item.TransactionIndex, Failed: item.Err != nil,
 			Processed: item.ConfirmationStatus == rpc.ConfirmationStatusProcessed,
 		}
@@ -130,13 +98,13 @@ func nextPage(
 }
 
 // checkListed returns an error unless a node that has reached a slot still has the transaction in its slot.
-func checkListed(ctx context.Context, client *rpc.Client, listed Transaction, minSlot uint64) error {
+func checkListed(ctx context.Context, client *rpc.Client, listed transaction.Listed, minSlot uint64) error {
 	statuses, err := client.GetSignatureStatuses(ctx, true, listed.Signature)
 	if err != nil && !errors.Is(err, rpc.ErrNotFound) {
 		return err
 	}
 	if err == nil && statuses.Context.Slot < minSlot {
-		return fmt.Errorf("status of slot %d instead of %d: %w", statuses.Context.Slot, minSlot, ErrBehind)
+		return fmt.Errorf("status of slot %d instead of %d: %w", statuses.Context.Slot, minSlot, transaction.ErrBehind)
 	}
 	if err == nil && len(statuses.Value) == 1 && statuses.Value[0] != nil {
 		status := statuses.Value[0]
@@ -144,5 +112,5 @@ func checkListed(ctx context.Context, client *rpc.Client, listed Transaction, mi
 			return nil
 		}
 	}
-	return fmt.Errorf("transaction %s: %w", listed.Signature, ErrChainChanged)
+	return fmt.Errorf("transaction %s: %w", listed.Signature, transaction.ErrChainChanged)
 }

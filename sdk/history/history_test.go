@@ -83,7 +83,7 @@ func (l *ledger) list(options rpc.M) any {
 }
 
 // list returns the transactions of all pages and the error that ended them.
-func list(t *testing.T, served *ledger, query Query) (all []Transaction, err error) {
+func list(t *testing.T, served *ledger, query Query) (all []transaction.Listed, err error) {
 	t.Helper()
 	for page, failed := range Pages(t.Context(), rpc.NewWithCustomRPCClient(served), query) {
 		if failed != nil {
@@ -110,7 +110,7 @@ func TestShortPagesEndWithAnEmptyOne(t *testing.T) {
 	listed["slot"] = 1
 	all, err = list(t, served, Query{ShortPages: true, Before: all[16], Until: numbered(1)})
 	require.NoError(t, err)
-	assert.Equal(t, []Transaction{{Signature: numbered(3), Slot: 1}, {Signature: numbered(2), Slot: 1}}, all)
+	assert.Equal(t, []transaction.Listed{{Signature: numbered(3), Slot: 1}, {Signature: numbered(2), Slot: 1}}, all)
 }
 
 func TestListAfterARemovedTransactionIsAnError(t *testing.T) {
@@ -119,9 +119,9 @@ func TestListAfterARemovedTransactionIsAnError(t *testing.T) {
 		slot   int
 		want   error
 	}{
-		"removed":   {nil, 10, ErrChainChanged},
-		"moved":     {object{"slot": 7, "confirmationStatus": "confirmed"}, 10, ErrChainChanged},
-		"processed": {object{"slot": 0, "confirmationStatus": "processed"}, 10, ErrChainChanged},
+		"removed":   {nil, 10, transaction.ErrChainChanged},
+		"moved":     {object{"slot": 7, "confirmationStatus": "confirmed"}, 10, transaction.ErrChainChanged},
+		"processed": {object{"slot": 0, "confirmationStatus": "processed"}, 10, transaction.ErrChainChanged},
 		"lagging":   {nil, 9, transaction.ErrBehind},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -68,7 +68,7 @@ func (c chain) expiredAt(ctx context.Context, tx SignedTransaction) (reached uin
 		}
 	case tx.LastValidBlockHeight > 0:
 		epoch, err := client.GetEpochInfo(ctx, rpc.CommitmentFinalized)
-		if err != nil || epoch.BlockHeight <= tx.LastValidBlockHeight+history.SettledSlots {
+		if err != nil || epoch.BlockHeight <= tx.LastValidBlockHeight+transaction.SettledSlots {
 			return 0, err
 		}
 		reached = epoch.AbsoluteSlot

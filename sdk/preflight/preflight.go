@@ -1,7 +1,7 @@
 // Package preflight checks whether an agent can work with a cluster and a wallet: the nodes, the source of
 // events, the clock, the program and its configuration, the mints, the wallet's SOL and tokens, and its
 // policy. Each result states the problem and what to do about it. Package agent runs these checks before an
-// agent starts, and "haggle doctor" prints them.
+// agent starts, and returns them to others (agent.Preflight).
 package preflight
 
 import (
@@ -22,50 +22,50 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// Check is the subject of a result.
-type Check string
+// Check is the subject of a result, a string for package agent.
+type Check = string
 
 // The checks, in the order of their results. All but the last one need a node.
 const (
 	// CheckNode is whether a node answers. There is a result for each node of the client.
-	CheckNode Check = "node"
+	CheckNode = "node"
 	// CheckEvents is whether the source of events accepts a subscription: by default a WebSocket interface.
-	CheckEvents Check = "events"
+	CheckEvents = "events"
 	// CheckClock is the difference between the machine's clock and the chain's.
-	CheckClock Check = "clock"
+	CheckClock = "clock"
 	// CheckProgram is whether the program is deployed.
-	CheckProgram Check = "program"
+	CheckProgram = "program"
 	// CheckConfiguration is whether the protocol is initialized and not paused.
-	CheckConfiguration Check = "configuration"
+	CheckConfiguration = "configuration"
 	// CheckMint is whether a mint exists and is supported. There is a result for each mint.
-	CheckMint Check = "mint"
+	CheckMint = "mint"
 	// CheckLamports is whether the wallet can pay fees and rent.
-	CheckLamports Check = "lamports"
+	CheckLamports = "lamports"
 	// CheckTokens is whether a buyer has tokens.
-	CheckTokens Check = "tokens"
+	CheckTokens = "tokens"
 	// CheckPolicy is whether the wallet's policy signs anything.
-	CheckPolicy Check = "policy"
+	CheckPolicy = "policy"
 )
 
 // Status is the outcome of a check.
-type Status string
+type Status = string
 
 // The statuses. A warning does not prevent an agent's work, or only a part of it.
 const (
-	OK      Status = "ok"
-	Warning Status = "warning"
-	Problem Status = "problem"
+	OK      = "ok"
+	Warning = "warning"
+	Problem = "problem"
 )
 
 // Role is the role of a wallet in its negotiations.
-type Role string
+type Role = string
 
 // The roles. A buyer must have tokens, or negotiations that hold its tokens. For RoleAny, missing tokens are
 // a warning. For RoleSeller they are not checked.
 const (
-	RoleAny    Role = "any"
-	RoleBuyer  Role = "buyer"
-	RoleSeller Role = "seller"
+	RoleAny    = "any"
+	RoleBuyer  = "buyer"
+	RoleSeller = "seller"
 )
 
 // Result is the result of a check.
@@ -124,17 +124,9 @@ type Config struct {
 	Names Names
 }
 
-// Names are the names of settings. An empty name is the one of the SDK's configuration.
-type Names struct {
-	// Endpoint and WSEndpoint name the URLs of the node.
-	Endpoint, WSEndpoint string
-	// Mints names the mints.
-	Mints string
-	// SingleSourceUpTo names the price up to which one node proves a settlement.
-	SingleSourceUpTo string
-	// Fund is an instruction that gives the wallet SOL.
-	Fund string
-}
+// Names are the names of settings, with the fields of agent.Names. An empty name is the one of the SDK's
+// configuration.
+type Names struct{ Endpoint, WSEndpoint, Mints, SingleSourceUpTo, Fund string }
 
 // WithDefaults returns the names with the SDK's ones for empty names.
 func (n Names) WithDefaults() Names {

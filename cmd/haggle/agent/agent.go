@@ -27,7 +27,6 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/proof"
 	"github.com/haggle-protocol/haggle/sdk/identity"
 	"github.com/haggle-protocol/haggle/sdk/llm"
-	"github.com/haggle-protocol/haggle/sdk/preflight"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -369,7 +368,7 @@ func (a *agentCommand) config(ctx context.Context, play *player.Player) (config 
 	config = agent.Config{
 		Decide: play.Decide, Mints: map[solana.PublicKey]agent.Limits{a.mint.Key(): limits},
 		Concerns: a.concerns, Admit: a.admit, Acted: a.acted, Ended: a.ended, Failed: a.failed,
-		Logger: a.Logger(agent.LevelNotice), Names: preflight.Names{
+		Logger: a.Logger(agent.LevelNotice), Names: agent.Names{
 			Endpoint: "--url", WSEndpoint: "--ws", Mints: "--mint", SingleSourceUpTo: player.SingleSourceFlag,
 			Fund: "send SOL to it; on localhost, devnet and testnet: haggle airdrop 1 " + a.wallet.String(),
 		},

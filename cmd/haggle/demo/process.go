@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/haggle-protocol/haggle/internal/cli/actions"
-	"github.com/haggle-protocol/haggle/sdk/localnet/childprocess"
+	"github.com/haggle-protocol/haggle/internal/actions"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 )
 
 // stopGrace is the time that an interrupted agent has to finish its transaction.
@@ -39,7 +39,7 @@ func startProcess(
 	if err != nil {
 		return nil, err
 	}
-	err = childprocess.Start(p.command, func() {
+	err = localnet.StartChild(p.command, func() {
 		for lines := bufio.NewScanner(stdout); lines.Scan(); {
 			var action actions.Action
 			if json.Unmarshal(lines.Bytes(), &action) == nil && action.Name != "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/connection"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
-	"github.com/haggle-protocol/haggle/sdk/preflight"
+	"github.com/haggle-protocol/haggle/sdk/agent"
 )
 
 const doctorHelp = `Checks each RPC endpoint, the WebSocket endpoint, the machine's clock, the program and its
@@ -24,10 +24,20 @@ a warning or a problem, with the next step. It sends no transaction.
 ADDRESS checks a wallet without its key. Without a wallet the other checks run. The exit code is 0 without a
 problem, otherwise that of the first one (haggle help exit-codes).`
 
-var roles = []string{string(preflight.RoleAny), string(preflight.RoleBuyer), string(preflight.RoleSeller)}
+var roles = []string{"any", "buyer", "seller"}
 
-// CheckWallet is whether the wallet can be opened. The other checks are those of package preflight.
-const CheckWallet preflight.Check = "wallet"
+// The checks and statuses of results that the command makes itself, or tells from the others: see
+// agent.CheckResult.
+const (
+	// checkWallet is whether the wallet can be opened.
+	checkWallet = "wallet"
+	checkPolicy = "policy"
+	checkNode   = "node"
+	checkEvents = "events"
+
+	statusWarning = "warning"
+	statusProblem = "problem"
+)
 
 // Command returns "haggle doctor".
 func Command(s *session.Session) *cobra.Command {
@@ -45,7 +55,7 @@ func Command(s *session.Session) *cobra.Command {
 	command.Documents(cmd, view{})
 	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
 		d := &doctor{Session: s, view: view{Checks: []checkView{}}}
-		d.config.Role = preflight.Role(role)
+		d.config.Role = role
 		if !slices.Contains(roles, role) {
 			return exitcode.Usagef("--role: %q must be any, buyer or seller", role)
 		}
@@ -70,7 +80,7 @@ func Command(s *session.Session) *cobra.Command {
 
 type doctor struct {
 	*session.Session
-	config preflight.Config
+	config agent.PreflightConfig
 	view   view
 	// kind is the kind of the first problem.
 	kind exitcode.Kind
@@ -84,10 +94,10 @@ type view struct {
 }
 
 type checkView struct {
-	Check   preflight.Check  `json:"check"`
-	Status  preflight.Status `json:"status"`
-	Message string           `json:"message"`
-	Advice  string           `json:"advice,omitempty"`
+	Check   string `json:"check"`
+	Status  string `json:"status"`
+	Message string `json:"message"`
+	Advice  string `json:"advice,omitempty"`
 	// Details hold text of other machines, which Message does not contain.
 	Details *exitcode.Details `json:"details,omitempty"`
 }
@@ -98,9 +108,9 @@ func (d *doctor) run(ctx context.Context) error {
 		return err
 	}
 	d.checkWallet(ctx)
-	d.config.Started = func(check preflight.Check) { d.Stage("checking: " + string(check)) }
-	d.config.Client, d.config.WantedLamports = client, preflight.FeesLamports+preflight.CreationLamports
-	d.config.Names = preflight.Names{
+	d.config.Started = func(check string) { d.Stage("checking: " + check) }
+	d.config.Client = client
+	d.config.Names = agent.Names{
 		Endpoint: "--url", WSEndpoint: "--ws", Mints: "--mint",
 		Fund: "send SOL to it; on localhost, devnet and testnet: haggle airdrop 1 " + d.config.Wallet.String(),
 	}
@@ -111,14 +121,14 @@ func (d *doctor) run(ctx context.Context) error {
 			d.config.Policy = config
 		}
 	}
-	for result := range preflight.Run(ctx, d.config) {
+	for result := range agent.Preflight(ctx, d.config) {
 		d.add(result)
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if policyErr != nil {
-		d.add(problem(preflight.CheckPolicy, policyErr, "haggle policy --help has an example"))
+		d.add(problem(checkPolicy, policyErr, "haggle policy --help has an example"))
 	}
 	return d.finish()
 }
@@ -134,43 +144,43 @@ func (d *doctor) checkWallet(ctx context.Context) {
 		d.config.Wallet = wallet
 		return
 	}
-	result := problem(CheckWallet, err, "")
+	result := problem(checkWallet, err, "")
 	if own := new(exitcode.Error); errors.As(err, &own) {
 		result.Advice = own.Hint
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		result.Status = preflight.Warning
+		result.Status = statusWarning
 	}
 	d.add(result)
 }
 
-func problem(check preflight.Check, err error, advice string) preflight.Result {
-	return preflight.Result{
-		Check: check, Status: preflight.Problem, Text: exitcode.Text(err), Advice: advice, Err: err,
+func problem(check string, err error, advice string) agent.CheckResult {
+	return agent.CheckResult{
+		Check: check, Status: statusProblem, Text: exitcode.Text(err), Advice: advice, Err: err,
 	}
 }
 
 // kindOf returns the exit code of a problem.
-func kindOf(result preflight.Result) exitcode.Kind {
+func kindOf(result agent.CheckResult) exitcode.Kind {
 	kind := exitcode.KindOf(result.Err)
 	if kind != exitcode.Other {
 		return kind
 	}
 	switch result.Check {
-	case preflight.CheckNode, preflight.CheckEvents:
+	case checkNode, checkEvents:
 		return exitcode.Network
-	case preflight.CheckPolicy:
+	case checkPolicy:
 		return exitcode.Denied
 	}
 	return kind
 }
 
 // add prints a result, or keeps it for the JSON document.
-func (d *doctor) add(result preflight.Result) {
+func (d *doctor) add(result agent.CheckResult) {
 	switch result.Status {
-	case preflight.Warning:
+	case statusWarning:
 		d.view.Warnings++
-	case preflight.Problem:
+	case statusProblem:
 		d.view.Problems++
 		if d.kind == exitcode.None {
 			d.kind = kindOf(result)

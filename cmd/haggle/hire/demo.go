@@ -22,7 +22,6 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/sdk/hire/party"
 	"github.com/haggle-protocol/haggle/sdk/localnet"
-	"github.com/haggle-protocol/haggle/sdk/localnet/childprocess"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
@@ -218,7 +217,7 @@ func (st *stage) start(ctx context.Context, name string, arguments []string) (*c
 	if err != nil {
 		return nil, err
 	}
-	err = childprocess.Start(c.command, func() {
+	err = localnet.StartChild(c.command, func() {
 		c.read(output, st)
 		c.status = c.command.Wait()
 		close(c.ended)

@@ -14,7 +14,6 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/player"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/amount"
-	"github.com/haggle-protocol/haggle/sdk/preflight"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
@@ -46,7 +45,7 @@ func (p *Party) Bargain(ctx context.Context, negotiation solana.PublicKey, confi
 		give(err)
 	}
 	config.Logger = p.logger()
-	config.Names = preflight.Names{
+	config.Names = agent.Names{
 		Endpoint: "--url", WSEndpoint: "--ws", Mints: "--mint", SingleSourceUpTo: player.SingleSourceFlag,
 	}
 	runtime, err := agent.New(p.Client, p.Signer, config)

@@ -40,7 +40,7 @@ func (f *Feed) HasEffects(ctx context.Context, address solana.PublicKey) (bool, 
 		if err != nil {
 			return false, err
 		}
-		if slices.ContainsFunc(page, func(item history.Transaction) bool { return !item.Failed }) {
+		if slices.ContainsFunc(page, func(item transaction.Listed) bool { return !item.Failed }) {
 			return true, nil
 		}
 		if seen += len(page); seen >= HistoryLimit {
@@ -66,8 +66,8 @@ func (f *Feed) positionOf(ctx context.Context, signature solana.Signature) (posi
 // that has not reached the slot head must not serve the request, because another node may have.
 func (f *Feed) since(
 	ctx context.Context, address solana.PublicKey, from position, head uint64,
-) ([]history.Transaction, error) {
-	var listed []history.Transaction
+) ([]transaction.Listed, error) {
+	var listed []transaction.Listed
 	query := history.Query{Address: address, Until: from.signature, Commitment: f.Commitment, MinContextSlot: head}
 	for page, err := range history.Pages(ctx, f.RPC, query) {
 		if err != nil {
@@ -76,7 +76,7 @@ func (f *Feed) since(
 		// A node that has deleted the position's transaction lists beyond it. A position in a slot that the
 		// chain has not reached comes from a node with a wrong slot, and must not hide transactions before
 		// that slot.
-		end := slices.IndexFunc(page, func(item history.Transaction) bool {
+		end := slices.IndexFunc(page, func(item transaction.Listed) bool {
 			return item.Slot < from.slot && (head == 0 || from.slot <= head) || item.Signature == from.signature
 		})
 		if end >= 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk/history"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 type object = map[string]any
@@ -92,7 +92,7 @@ func TestHistoryIsOrderedFromTheOldest(t *testing.T) {
 }
 
 func TestPositionAdvancesOnlyOverSettledSlots(t *testing.T) {
-	entries := []history.Transaction{{Signature: numbered(1), Slot: 100}, {Signature: numbered(2), Slot: 110},
+	entries := []transaction.Listed{{Signature: numbered(1), Slot: 100}, {Signature: numbered(2), Slot: 110},
 		{Signature: numbered(3), Slot: 141}}
 	assert.Equal(t, position{signature: numbered(2), slot: 110}, position{}.advance(entries, 142))
 	assert.Equal(t, position{signature: numbered(3), slot: 141}, position{}.advance(entries, 173))
@@ -142,5 +142,5 @@ func TestCursorSkipsOnlySlotsWithoutAChange(t *testing.T) {
 	require.True(t, w.recordUnchanged(quiet.address, 100, 1_000))
 	w.forget()
 	assert.EqualValues(t, 10, waiting.complete.slot)
-	assert.EqualValues(t, 1_000-history.SettledSlots, quiet.complete.slot)
+	assert.EqualValues(t, 1_000-transaction.SettledSlots, quiet.complete.slot)
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/sdk/history"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // position is a point in the history of an address: everything before it has been read.
@@ -20,8 +20,8 @@ type position struct {
 
 // advance returns the position after the newest entry whose predecessors the node has certainly listed. head
 // is a slot that the node had reached before it listed the entries.
-func (m position) advance(entries []history.Transaction, head uint64) position {
-	certain := head - min(head, history.SettledSlots)
+func (m position) advance(entries []transaction.Listed, head uint64) position {
+	certain := head - min(head, transaction.SettledSlots)
 	if m.slot > head {
 		m.slot = certain
 	}
@@ -101,7 +101,7 @@ func (c *cursors) recordUnchanged(address solana.PublicKey, from, to uint64) boo
 func (c *cursors) skipUnchanged(at *cursor) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	at.complete.slot = max(at.complete.slot, at.unchangedTo-min(at.unchangedTo, history.SettledSlots))
+	at.complete.slot = max(at.complete.slot, at.unchangedTo-min(at.unchangedTo, transaction.SettledSlots))
 }
 
 // advance moves the cursor of a list whose transactions have been handled.

@@ -7,12 +7,12 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/sdk/history"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // queued is a transaction to deliver, with the lists that have it.
 type queued struct {
-	history.Transaction
+	transaction.Listed
 	lists []*listing
 }
 
@@ -44,7 +44,7 @@ func (b *backlog) has(signature solana.Signature) bool {
 
 // add adds the entries of a list that have not been handled. Failed transactions, and those that skip
 // reports, count as handled.
-func (b *backlog) add(listed *listing, skip func(history.Transaction) bool) {
+func (b *backlog) add(listed *listing, skip func(transaction.Listed) bool) {
 	waiting := make(map[solana.Signature]*queued, len(b.items))
 	for _, item := range b.items {
 		waiting[item.Signature] = item
@@ -57,7 +57,7 @@ func (b *backlog) add(listed *listing, skip func(history.Transaction) bool) {
 		case known != nil:
 			known.lists = append(known.lists, listed)
 		default:
-			b.items = append(b.items, &queued{Transaction: item, lists: []*listing{listed}})
+			b.items = append(b.items, &queued{Listed: item, lists: []*listing{listed}})
 		}
 	}
 }
@@ -120,7 +120,7 @@ func commonList(items []*queued) map[solana.Signature]int {
 		}
 		positions := make(map[solana.Signature]int, len(items))
 		at, _ := slices.BinarySearchFunc(candidate.entries, items[0].Slot,
-			func(e history.Transaction, slot uint64) int { return cmp.Compare(e.Slot, slot) })
+			func(e transaction.Listed, slot uint64) int { return cmp.Compare(e.Slot, slot) })
 		for ; at < len(candidate.entries) && candidate.entries[at].Slot == items[0].Slot; at++ {
 			positions[candidate.entries[at].Signature] = at
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
-	"github.com/haggle-protocol/haggle/sdk/history"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // History yields every event of an account that the node still has, the oldest first. It ends with the first
@@ -40,7 +40,7 @@ func (f *Feed) History(ctx context.Context, account solana.PublicKey) iter.Seq2[
 
 // deliveriesOf returns the events that one transaction has of an account.
 func (f *Feed) deliveriesOf(
-	ctx context.Context, account solana.PublicKey, item history.Transaction,
+	ctx context.Context, account solana.PublicKey, item transaction.Listed,
 ) (deliveries []Delivery, err error) {
 	details, err := f.Transaction(ctx, item.Signature, true)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/sdk/history"
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/accounts"
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 const (
@@ -132,7 +132,7 @@ func (r *reconciler) compare(ctx context.Context, addresses []solana.PublicKey, 
 			switch {
 			case changed && known:
 				s.refresh(address)
-			case changed || !owned[i] || !s.recordUnchanged(address, at.changedAt+history.SettledSlots, startSlot):
+			case changed || !owned[i] || !s.recordUnchanged(address, at.changedAt+transaction.SettledSlots, startSlot):
 				r.refreshWhenIdle(address)
 			}
 		}

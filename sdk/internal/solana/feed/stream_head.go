@@ -4,12 +4,12 @@ import (
 	"context"
 	"time"
 
-	"github.com/haggle-protocol/haggle/sdk/history"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // isUnrelated reports whether this execution of a transaction is known not to concern this program. In
 // another slot it would be another execution.
-func (f *Feed) isUnrelated(item history.Transaction) bool {
+func (f *Feed) isUnrelated(item transaction.Listed) bool {
 	slot, known := f.unrelated.Get(item.Signature)
 	return known && slot == item.Slot
 }

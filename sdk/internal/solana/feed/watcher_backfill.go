@@ -9,14 +9,14 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
-	"github.com/haggle-protocol/haggle/sdk/history"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // listing is a node's list of the transactions of an address, requested after the node had reached the slot
 // head.
 type listing struct {
 	cursor  *cursor
-	entries []history.Transaction
+	entries []transaction.Listed
 	head    uint64
 	// all reports whether the list begins at cursor.complete instead of cursor.latest.
 	all bool
@@ -101,7 +101,7 @@ func (w *watcher) list(ctx context.Context, address solana.PublicKey, all bool, 
 	if err != nil {
 		return err
 	}
-	if until <= head+history.SettledSlots {
+	if until <= head+transaction.SettledSlots {
 		head = max(head, until)
 	}
 	at := w.cursors.at(address)
@@ -182,7 +182,7 @@ func (w *watcher) lookUpHinted(ctx context.Context) error {
 		}
 		w.fetched[signature] = details
 		w.backlog.items = append(w.backlog.items,
-			&queued{Transaction: history.Transaction{Signature: signature, Slot: details.Slot}})
+			&queued{Listed: transaction.Listed{Signature: signature, Slot: details.Slot}})
 	}
 	return nil
 }

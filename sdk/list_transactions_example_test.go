@@ -1,26 +1,26 @@
-package history_test
+package haggle_test
 
 import (
 	"context"
 	"fmt"
 	"log"
 
+	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
-	"github.com/haggle-protocol/haggle/sdk/history"
-	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // An index stores the last transaction of each page, and continues from there after a restart.
-func ExamplePages() {
+func ExampleListTransactions() {
 	var (
 		ctx    context.Context
 		client *haggle.Client
-		stored history.Transaction
+		stored transaction.Listed
 	)
-	query := history.Query{Address: protocol.ProgramID, Before: stored, Commitment: rpc.CommitmentFinalized}
-	for page, err := range history.Pages(ctx, client.RPC(), query) {
+	pages := haggle.ListTransactions(ctx, client.RPC(), stored, solana.Signature{}, rpc.CommitmentFinalized, 0)
+	for page, err := range pages {
 		if err != nil {
 			log.Fatal(err)
 		}
