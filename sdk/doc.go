@@ -108,6 +108,6 @@
 // Package protocol has the generated code, which packs and unpacks instructions ([protocol.SubmitOffer]),
 // accounts ([protocol.Negotiation]) and events ([protocol.OfferSubmitted]), and the pure rules. It needs no
 // client. Package transaction has the outcomes, errors and receipts of transactions of any program, and the
-// errors and the health of nodes. Package events has the sources of hints, package history lists the
-// transactions of an address or of the program. Package admin changes the protocol's configuration.
+// errors and the health of nodes. Package events has the sources of hints. [ListTransactions] lists the
+// transactions of the program. Package admin changes the protocol's configuration.
 package haggle

@@ -12,7 +12,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
-	"github.com/haggle-protocol/haggle/sdk/preflight"
+	"github.com/haggle-protocol/haggle/sdk/internal/preflight"
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/haggle-protocol/haggle/sdk/localnet/childprocess"
+	"github.com/haggle-protocol/haggle/sdk/localnet/internal/childprocess"
 	"github.com/haggle-protocol/haggle/sdk/localnet/jsonrpc"
 )
 

@@ -8,7 +8,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
-	"github.com/haggle-protocol/haggle/sdk/history"
+	"github.com/haggle-protocol/haggle/sdk/internal/history"
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 
 	"github.com/haggle-protocol/haggle/sdk/transaction"

@@ -8,7 +8,7 @@ import (
 	"os"
 	"os/exec"
 
-	"github.com/haggle-protocol/haggle/sdk/localnet/childprocess"
+	"github.com/haggle-protocol/haggle/sdk/localnet/internal/childprocess"
 )
 
 // The function that waits for the command runs in the goroutine whose thread started it.

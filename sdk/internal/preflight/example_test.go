@@ -8,7 +8,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
-	"github.com/haggle-protocol/haggle/sdk/preflight"
+	"github.com/haggle-protocol/haggle/sdk/internal/preflight"
 )
 
 // A buyer is checked before it starts. Each problem has a next step.
