@@ -5,6 +5,8 @@
 //     nothing outside of itself, and sdk/transaction, sdk/events and sdk/internal nothing of Haggle. The
 //     exception is sdk/internal/preflight, which is a part of sdk/agent.
 //   - No exported declaration of sdk mentions a type of an internal package.
+//   - The root package of sdk and the public packages below it are few, and docs/ARCHITECTURE.md gives the reason
+//     for each package.
 //   - No hand-written Go file has more than 500 lines.
 //   - The examples import only sdk.
 //   - internal/audit imports nothing of this module: every product uses it.
