@@ -14,17 +14,6 @@ import (
 // ErrAgreement: a transaction is not one that its second signer can complete: see [Client.ReviewAgreement].
 var ErrAgreement = errors.New("haggle: not an agreement to complete")
 
-// Agreement is a transaction of settle_by_agreement that one party has prepared and the other one can
-// complete.
-type Agreement struct {
-	// Terms are the instruction's terms.
-	Terms protocol.SettleByAgreement
-	// Snapshot is the negotiation that the amounts follow from.
-	Snapshot *Snapshot
-	// Amounts are the parties' amounts.
-	Amounts protocol.AgreementAmounts
-}
-
 // ReviewAgreement decodes a transaction that the other party has prepared with
 // [Negotiation.SettleByAgreement], for the party that is to complete it with [SignTransaction] and
 // [Client.Submit]. Signing it agrees to the terms and to nothing else: the transaction takes nothing from the
@@ -35,7 +24,7 @@ type Agreement struct {
 // has changed since, and with [protocol.ErrExpired] if the agreement is void.
 func (c *Client) ReviewAgreement(
 	ctx context.Context, tx *solana.Transaction, signer solana.PublicKey,
-) (*Agreement, error) {
+) (*protocol.Agreement, error) {
 	terms, err := parseAgreement(tx, signer)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrAgreement, err)
@@ -67,7 +56,7 @@ func (c *Client) ReviewAgreement(
 		return nil, protocol.Refuse(name, protocol.ErrExpired, "the agreement was valid until %d",
 			terms.ValidUntil)
 	}
-	return &Agreement{Terms: *terms, Snapshot: n,
+	return &protocol.Agreement{Terms: *terms, Negotiation: &n.Negotiation,
 		Amounts: n.AgreementAmounts(terms.SellerBps, terms.BondToBuyerBps)}, nil
 }
 

@@ -1,6 +1,16 @@
 package protocol
 
-// AgreementAmounts holds the parties' amounts, in the mint's base units.
+// Agreement is a transaction of settle_by_agreement that one party has prepared and the other one can complete.
+type Agreement struct {
+	// Terms are the instruction's terms.
+	Terms SettleByAgreement
+	// Negotiation is the state that the amounts follow from.
+	Negotiation *Negotiation
+	// Amounts are the parties' amounts.
+	Amounts AgreementAmounts
+}
+
+// AgreementAmounts are the parties' amounts, in base units of the mint.
 type AgreementAmounts struct {
 	// ToSeller is the seller's amount for the undecided part of the price, after Fee.
 	ToSeller uint64

@@ -36,7 +36,7 @@ func (d *deal) settlesTogether(prepares, completes party, sellerBps, bondToBuyer
 	settled := the[*protocol.AgreementSettled](d.t, receipt)
 	require.Equal(d.t, protocol.AgreementAmounts{
 		ToSeller: settled.SellerAmount, Fee: settled.Fee, ToBuyer: settled.BuyerAmount,
-		BondToBuyer: settled.BondToBuyer, BondToSeller: agreement.Snapshot.HeldBond() - settled.BondToBuyer,
+		BondToBuyer: settled.BondToBuyer, BondToSeller: agreement.Negotiation.HeldBond() - settled.BondToBuyer,
 	}, agreement.Amounts, "the review shows what the program pays")
 	return receipt
 }
