@@ -147,7 +147,7 @@ func (a *Action) carryOut(ctx context.Context, signers []Signer) (receipt *Recei
 	if err != nil {
 		return nil, beforeSending(err)
 	}
-	if err := send.Sign(WithSigning(ctx, a.signing(draft.valid)), draft.transaction, signers); err != nil {
+	if err := send.Sign(a.signing(draft.valid).Context(ctx), draft.transaction, signers); err != nil {
 		return nil, beforeSending(err)
 	}
 	return a.client.send(ctx, draft)

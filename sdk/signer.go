@@ -4,10 +4,23 @@ import (
 	"context"
 
 	"github.com/gagliardetto/solana-go"
+
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 )
 
 // Signer signs transactions for one account: a key in memory, or a wallet somewhere else.
+//
+// A signer with the method
+//
+//	ObserveOutcome(ctx context.Context, message [sha256.Size]byte)
+//
+// learns when the outcome of one of its account's transactions is final, for example to release the budget that
+// an expired transaction did not spend. The method receives the SHA-256 of the transaction's message: at the end
+// of [Action.Do] or [Client.Submit], or later, when the client has resolved an unknown outcome. It does not
+// receive the outcome, because every caller that holds the signer can call it: [Client.Outcome] of a client that
+// the signer trusts returns the outcome, at once if this client has just proven it. The client calls it for the
+// transactions that the account has to sign, after this signer has signed an action, so another signer may have
+// signed the transaction. Of several signers of one account only the last one is called.
 type Signer interface {
 	// PublicKey is the account's address.
 	PublicKey() solana.PublicKey

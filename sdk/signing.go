@@ -11,7 +11,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// Signing describes a transaction to its signers, beyond its message: see [SigningFrom].
+// Signing describes a transaction to its signers, beyond its message. The context of [Signer.SignMessage]
+// carries it: see [Signing.Context] and [SigningFrom].
 type Signing struct {
 	// LastValidBlockHeight is the last block height at which the transaction can be executed; zero if it is
 	// not known or the transaction has a durable nonce.
@@ -24,11 +25,10 @@ type Signing struct {
 
 type signingKey struct{}
 
-// WithSigning returns a context for [Signer.SignMessage]. [Action.Do] passes one to its signers. For a
-// transaction of [Negotiation.CommitZopa] that a policy signs, the caller of [SignTransaction] has to pass
-// one.
-func WithSigning(ctx context.Context, signing Signing) context.Context {
-	return context.WithValue(ctx, signingKey{}, signing)
+// Context returns a context for [Signer.SignMessage]. [Action.Do] passes one to its signers. For a transaction of
+// [Negotiation.CommitZopa] that a policy signs, the caller of [SignTransaction] has to pass one.
+func (s Signing) Context(ctx context.Context) context.Context {
+	return context.WithValue(ctx, signingKey{}, s)
 }
 
 // SigningFrom returns the description of the transaction that a [Signer] is to sign. It is the zero value if
@@ -38,36 +38,27 @@ func SigningFrom(ctx context.Context) Signing {
 	return signing
 }
 
-// OutcomeObserver is a [Signer] that learns when the outcome of one of its account's transactions is final,
-// for example to release the budget that an expired transaction did not spend.
-type OutcomeObserver interface {
-	// ObserveOutcome receives the SHA-256 of a transaction's message when its outcome is final: at the end of
-	// [Action.Do] or [Client.Submit], or later, when the client has resolved an unknown outcome. It does not
-	// receive the outcome, because every caller that holds the signer can call it: [Client.Outcome] of a client
-	// that the observer trusts returns the outcome, at once if this client has just proven it.
-	//
-	// The client calls it for the transactions that the account has to sign, after this signer has signed an
-	// action, so another signer may have signed the transaction. Of several signers of one account only the
-	// last one is called.
+// outcomeObserver is the optional method of a [Signer], which documents it.
+type outcomeObserver interface {
 	ObserveOutcome(ctx context.Context, message [sha256.Size]byte)
 }
 
 // observers are the last signers of each account that observe outcomes.
 type observers struct {
 	lock      sync.Mutex
-	byAccount map[solana.PublicKey]OutcomeObserver
+	byAccount map[solana.PublicKey]outcomeObserver
 }
 
 func (o *observers) add(signers []Signer) {
 	o.lock.Lock()
 	defer o.lock.Unlock()
 	for _, signer := range signers {
-		observer, ok := signer.(OutcomeObserver)
+		observer, ok := signer.(outcomeObserver)
 		if !ok {
 			continue
 		}
 		if o.byAccount == nil {
-			o.byAccount = make(map[solana.PublicKey]OutcomeObserver)
+			o.byAccount = make(map[solana.PublicKey]outcomeObserver)
 		}
 		o.byAccount[signer.PublicKey()] = observer
 	}
@@ -95,7 +86,7 @@ func (c *Client) settled(ctx context.Context, tx *solana.Transaction, receipt *R
 		return
 	}
 	c.settlements.Put(tx.Signatures[0], settlement{receipt, err})
-	var observing []OutcomeObserver
+	var observing []outcomeObserver
 	c.observers.lock.Lock()
 	signers := min(int(tx.Message.Header.NumRequiredSignatures), len(tx.Message.AccountKeys))
 	for _, signer := range tx.Message.AccountKeys[:signers] {

@@ -36,7 +36,7 @@ func (p *Policy) CheckRun(ctx context.Context, run *haggle.DryRun) (approval *Re
 	if err != nil {
 		return nil, err
 	}
-	return p.Check(haggle.WithSigning(ctx, run.Signing), message)
+	return p.Check(run.Signing.Context(ctx), message)
 }
 
 // examine reads messages, unless the policy is stopped.

@@ -210,13 +210,13 @@ func (r *reading) decay(engagement Engagement, offers int) (highest uint64, err 
 	return highest, nil
 }
 
-// commit checks a committed price, passed by SignMessage's caller with haggle.WithSigning. Revealing a price
-// allowed here is not checked again: a withheld reveal costs the bond.
+// commit checks the price behind a commitment, which the caller of SignMessage gives with haggle.Signing.Context.
+// The reveal of a price that is allowed here is not checked again: a withheld reveal costs the bond.
 func (r *reading) commit(v *protocol.SubmitZopaCommitment) error {
 	sealed := haggle.SigningFrom(r.ctx).SealedPrice
 	switch {
 	case sealed == nil:
-		return r.deny(RuleCommitment, v.Negotiation, errors.New("price not given (haggle.WithSigning)"))
+		return r.deny(RuleCommitment, v.Negotiation, errors.New("price not given (haggle.Signing.Context)"))
 	case !sealed.Matches(v.Commitment) || sealed.Negotiation() != v.Negotiation || sealed.CreatedAt() != v.CreatedAt || sealed.Agent() != v.Agent:
 		return r.deny(RuleCommitment, v.Negotiation, errors.New("given price differs from the committed one"))
 	}

@@ -158,7 +158,7 @@ func (o *outcomes) Slot(context.Context) (uint64, error) { return 99, nil }
 func TestLimitsAreCheckedAfterReconciling(t *testing.T) {
 	evidence := &outcomes{answer: transaction.Expired}
 	s := newStage(t, func(c *policy.Config) { c.Evidence = evidence })
-	ctx := haggle.WithSigning(context.Background(), haggle.Signing{LastValidBlockHeight: 77, Slot: 88})
+	ctx := haggle.Signing{LastValidBlockHeight: 77, Slot: 88}.Context(context.Background())
 	_, err := s.policy.SignMessage(ctx, s.message(s.create(friend, 1, mostPerTransaction)))
 	require.NoError(t, err)
 	signedAt := s.now
@@ -290,7 +290,7 @@ func TestACommittedPriceIsRevealed(t *testing.T) {
 
 // sealing returns a signing context that commits to a price.
 func sealing(sealed *protocol.SealedPrice) context.Context {
-	return haggle.WithSigning(context.Background(), haggle.Signing{SealedPrice: sealed})
+	return haggle.Signing{SealedPrice: sealed}.Context(context.Background())
 }
 
 // nonceIn reads the nonce from the document that keeps a sealed price.

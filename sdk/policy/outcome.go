@@ -38,8 +38,8 @@ type Evidence interface {
 	// Outcome returns a transaction's outcome. If it returns transaction.Unknown, the outcome stays open and
 	// the policy requests it again.
 	Outcome(ctx context.Context, tx SignedTransaction) transaction.Outcome
-	// Slot returns a recent slot: a transaction signed afterwards is not executed at an earlier slot. The
-	// policy requests a slot if SignMessage's caller gives none (haggle.WithSigning).
+	// Slot returns a recent slot: a transaction that is signed afterwards is not executed before it. The
+	// policy requests it if the caller of SignMessage gives none (haggle.Signing.Context).
 	Slot(ctx context.Context) (uint64, error)
 }
 
@@ -79,7 +79,11 @@ func (p *Policy) signing(ctx context.Context) haggle.Signing {
 	return signing
 }
 
-var _ haggle.OutcomeObserver = (*Policy)(nil)
+// A signer's optional method, which the client finds by its signature.
+var _ interface {
+	haggle.Signer
+	ObserveOutcome(ctx context.Context, message [sha256.Size]byte)
+} = (*Policy)(nil)
 
 // ObserveOutcome is called by the SDK when a transaction's outcome is final. It obtains the outcome from
 // Config.Evidence, and gives back the unspent money: everything if the transaction expired, everything but
