@@ -102,11 +102,11 @@ func (m market) runAgent(ctx context.Context, key *wallet.Keypair, negotiation s
 		Mints: map[solana.PublicKey]agent.Limits{
 			m.mint: {Decimals: 6, MinPrice: 2_900_000, MaxTotal: 3_200_000, SingleSourceUpTo: 3_000_000},
 		},
-		Services: [][32]byte{service},
-		Decide:   decide,
-		Deliver:  milestone,
-		Arbiters: []solana.PublicKey{m.arbiter},
-		Acted:    func(act agent.Act) { log.Printf("%s: %s", act.Side, act.Name) },
+		Services:    [][32]byte{service},
+		Decide:      decide,
+		OnMilestone: milestone,
+		Arbiters:    []solana.PublicKey{m.arbiter},
+		Acted:       func(act agent.Act) { log.Printf("%s: %s", act.Side, act.Name) },
 	})
 	if err != nil {
 		return err

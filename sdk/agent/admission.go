@@ -41,7 +41,7 @@ func (c *Config) cannotEngage(n *haggle.Snapshot, side protocol.OfferSide) error
 		return fmt.Errorf("the agent buys nothing for its mint %s", n.TokenMint)
 	case n.ZopaEnabled && c.Seal == nil:
 		return errNoSeal
-	case n.MilestoneCount() > 0 && c.Deliver == nil:
+	case n.MilestoneCount() > 0 && c.OnMilestone == nil:
 		return errors.New("it has milestones, and the agent delivers none")
 	case n.MilestoneCount() > 0 && !slices.Contains(c.Arbiters, n.Arbiter):
 		return fmt.Errorf("its arbiter %s is not one of the agent's", n.Arbiter)
@@ -79,7 +79,7 @@ func (l *loop) admit(f *tracked, v *view) {
 	}
 	if l.config.Admit == nil {
 		f.participation = engaged
-		l.perform(f, v, l.viewNow(f, v).plan())
+		l.execute(f, v, l.viewNow(f, v).plan())
 		return
 	}
 	if l.awaitsCall(f) {
@@ -93,7 +93,7 @@ func (l *loop) admit(f *tracked, v *view) {
 			switch {
 			case err == nil:
 				f.participation, f.refusals, f.failures = engaged, 0, 0
-				l.perform(f, v, l.viewNow(f, v).plan())
+				l.execute(f, v, l.viewNow(f, v).plan())
 			case errors.Is(err, ErrRefused):
 				l.refuse(f, v, err)
 			default:

@@ -24,7 +24,7 @@ func requireBond(r *haggle.CreateRequest) { r.Bond = 100_000 }
 // requireSealedPrices adds a comparison of sealed prices, which needs Config.Seal.
 func requireSealedPrices(r *haggle.CreateRequest) { r.Bond, r.Zopa = 100_000, true }
 
-// addMilestones adds two milestones, which need Config.Deliver and Config.Arbiters.
+// addMilestones adds two milestones, which need Config.OnMilestone and Config.Arbiters.
 func (f *fixture) addMilestones(r *haggle.CreateRequest) {
 	arbiter, err := wallet.GenerateKeypair()
 	require.NoError(f.t, err)
@@ -68,12 +68,12 @@ func TestUnsuitableInvitationIsDeclinedWithTheReason(t *testing.T) {
 		}},
 		"it has milestones, and the agent delivers none": {f.addMilestones, nil},
 		"its arbiter": {f.addMilestones, func(c *agent.Config) {
-			c.Deliver, c.Arbiters = delivers, []solana.PublicKey{other.PublicKey()}
+			c.OnMilestone, c.Arbiters = delivers, []solana.PublicKey{other.PublicKey()}
 		}},
 		"its review window is 73 hours, at most 72": {func(r *haggle.CreateRequest) {
 			f.addMilestones(r)
 			r.Milestones.ReviewHours = 73
-		}, func(c *agent.Config) { c.Deliver, c.Arbiters = delivers, []solana.PublicKey{f.arbiter} }},
+		}, func(c *agent.Config) { c.OnMilestone, c.Arbiters = delivers, []solana.PublicKey{f.arbiter} }},
 		"the counterparty's trust score is 3, at least 5": {unchanged, func(c *agent.Config) {
 			c.Admit = func(context.Context, *haggle.Snapshot) error {
 				return errors.Join(agent.ErrRefused, errors.New("the counterparty's trust score is 3, at least 5"))
@@ -249,10 +249,10 @@ func TestMilestonesAreClaimedReleasedAndSettled(t *testing.T) {
 	negotiation := f.invite(f.addMilestones)
 	arbiters := []solana.PublicKey{f.arbiter}
 	buyer := f.run(f.Buyer, agent.Config{
-		Decide: concede(2_000_000, 500_000, true), Deliver: delivers, Arbiters: arbiters,
+		Decide: concede(2_000_000, 500_000, true), OnMilestone: delivers, Arbiters: arbiters,
 	})
 	seller := f.run(f.Seller, agent.Config{
-		Decide: concede(4_500_000, 500_000, false), Deliver: delivers, Arbiters: arbiters, Services: services,
+		Decide: concede(4_500_000, 500_000, false), OnMilestone: delivers, Arbiters: arbiters, Services: services,
 	})
 	f.until("the second milestone is under review", func() bool {
 		n := f.state(negotiation)

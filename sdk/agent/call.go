@@ -77,7 +77,7 @@ func start[T any](
 		timedOut()
 		l.post(func() {
 			if c.closed {
-				l.returned(f)
+				l.onResult(f)
 			} else {
 				finish(value, err)
 			}
@@ -105,8 +105,8 @@ func (l *loop) awaitsCall(f *tracked) bool {
 	return f.overdueCalls > 0
 }
 
-// returned is called when a call has returned whose result is not used. The next call may start now.
-func (l *loop) returned(f *tracked) {
+// onResult is called when a call has returned whose result is not used. The next call may start now.
+func (l *loop) onResult(f *tracked) {
 	f.overdueCalls--
 	if l.tracked[f.address] == f && f.call == nil {
 		l.refresh(f)

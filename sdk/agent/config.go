@@ -83,12 +83,12 @@ type Config struct {
 	// price. If false, a seller accepts the midpoint with its reveal without a call of Decide; it reveals only
 	// if the midpoint is beyond its limits, or if the program or the signer has refused the acceptance.
 	RevealOnly bool
-	// Deliver returns the agent's next move about milestones: a seller's when it can claim one, a buyer's
+	// OnMilestone returns the agent's next move about milestones: a seller's when it can claim one, a buyer's
 	// when one is under review. Before the first call on a deal, a seller's escrow is verified: see
 	// [Limits].SingleSourceUpTo. If nil, the agent takes no part in negotiations with milestones. The runtime
 	// releases milestones whose review window is over without calling it.
-	Deliver func(ctx context.Context, turn Turn) (MilestoneMove, error)
-	// Arbiters are the arbiters that the agent accepts. They are required with Deliver.
+	OnMilestone func(ctx context.Context, turn Turn) (MilestoneMove, error)
+	// Arbiters are the arbiters that the agent accepts. They are required with OnMilestone.
 	Arbiters []solana.PublicKey
 	// MaxReviewHours is the longest review window of a milestone that a seller accepts, in hours, at most
 	// [protocol.MaxReviewHours]. If zero, DefaultMaxReviewHours is used.
@@ -97,7 +97,7 @@ type Config struct {
 	// Margin is how long before the end of the time to answer Decide is called for the last time, at most 30
 	// minutes, and at most half of the response window. If zero, DefaultMargin is used.
 	Margin time.Duration
-	// DecisionTime is how long Decide, Admit, Seal and Deliver may take. A call ends earlier if the time to
+	// DecisionTime is how long Decide, Admit, Seal and OnMilestone may take. A call ends earlier if the time to
 	// answer is over. If zero, DefaultDecisionTime is used.
 	DecisionTime time.Duration
 	// Fallback is carried out at the last call if Decide returns no valid decision: [Reject], [Accept] or an

@@ -62,7 +62,7 @@ func (l *loop) decidedOn(f *tracked, v *view, turn Turn, decision Decision, err 
 	}
 }
 
-// answered processes an answer of Decide or Deliver. It returns false if it is an error.
+// answered processes an answer of Decide or OnMilestone. It returns false if it is an error.
 func (l *loop) answered(f *tracked, v *view, turn Turn, decision any, err error) bool {
 	invalid := new(InvalidDecision)
 	switch wait, waits := decision.(Wait); {
@@ -71,7 +71,7 @@ func (l *loop) answered(f *tracked, v *view, turn Turn, decision any, err error)
 	case err != nil:
 		return false
 	case waits:
-		l.waited(f, v, turn, wait)
+		l.onWait(f, v, turn, wait)
 	default:
 		l.setDecided(f, v, turn, decision)
 	}
@@ -84,13 +84,13 @@ func (l *loop) setDecided(f *tracked, v *view, turn Turn, decision any) {
 	l.do(f, v, turn, decision)
 }
 
-// waited records a Wait of Decide or Deliver, and plans the next call.
-func (l *loop) waited(f *tracked, v *view, turn Turn, wait Wait) {
+// onWait records a Wait of Decide or OnMilestone, and plans the next call.
+func (l *loop) onWait(f *tracked, v *view, turn Turn, wait Wait) {
 	f.failures = 0
 	f.answer = answer{waits: true, until: wait.Until, last: turn.LastCall, at: turn.Now}
 	// The time of the last call may have come during this one.
 	next := l.viewNow(f, v)
-	l.perform(f, next, next.plan())
+	l.execute(f, next, next.plan())
 }
 
 // invalid records and reports a decision or a milestone move that cannot be carried out. The function is
@@ -105,7 +105,7 @@ func (l *loop) invalid(f *tracked, v *view, turn Turn, invalid *InvalidDecision)
 	next := l.viewNow(f, v)
 	switch {
 	case f.answer.isExhausted():
-		l.perform(f, next, next.plan())
+		l.execute(f, next, next.plan())
 	case v.IsAgreed():
 		l.deliver(f, next, turn.LastCall)
 	default:

@@ -35,14 +35,14 @@ func TestInvalidDecisionIsRecordedWithItsTime(t *testing.T) {
 					turns = append(turns, turn)
 					return Offer{Amount: 1}, nil
 				}
-				l.config.Deliver = func(_ context.Context, turn Turn) (MilestoneMove, error) {
+				l.config.OnMilestone = func(_ context.Context, turn Turn) (MilestoneMove, error) {
 					turns = append(turns, turn)
 					return ClaimMilestone{Index: 8}, nil
 				}
 				f := &tracked{position: 1, side: protocol.OfferSideSeller, participation: engaged}
 				v := l.viewOf(f, &haggle.Snapshot{Negotiation: c.negotiation}, c.now)
 				f.escrowed = l.escrowOf(v)
-				l.perform(f, v, v.plan())
+				l.execute(f, v, v.plan())
 				l.process(time.Second)
 				require.Len(t, turns, maxInvalid)
 				require.NoError(t, turns[0].Invalid)

@@ -7,9 +7,9 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
-// deliver calls Deliver about milestones. A seller's is called only after the verification of the escrow.
+// deliver calls OnMilestone about milestones. A seller's is called only after the verification of the escrow.
 func (l *loop) deliver(f *tracked, v *view, last bool) {
-	if l.config.Deliver == nil || !l.isEscrowed(f, v, last) || l.carryOut(f, v) {
+	if l.config.OnMilestone == nil || !l.isEscrowed(f, v, last) || l.carryOut(f, v) {
 		return
 	}
 	turn := l.turn(f, v, last)
@@ -21,7 +21,7 @@ func (l *loop) deliver(f *tracked, v *view, last bool) {
 		until = v.MilestoneDeadline - v.ReviewWindow()
 	}
 	start(l, f, v, until,
-		func(ctx context.Context) (MilestoneMove, error) { return l.config.Deliver(ctx, turn) },
+		func(ctx context.Context) (MilestoneMove, error) { return l.config.OnMilestone(ctx, turn) },
 		func(move MilestoneMove, err error) { l.delivered(f, v, turn, move, err) })
 }
 

@@ -46,9 +46,9 @@
 // # Required decisions
 //
 // A seller accepts invitations only for the services in [Config].Services, or those that [Config].Admit
-// accepts. Negotiations with sealed prices need [Config].Seal, those with milestones [Config].Deliver. A
+// accepts. Negotiations with sealed prices need [Config].Seal, those with milestones [Config].OnMilestone. A
 // seller with milestones is called for the last time before each moment from which on it can claim one
-// milestone fewer; a price that cannot be verified to be in escrow is an [*UnverifiedError], and Deliver is not
+// milestone fewer; a price that cannot be verified to be in escrow is an [*UnverifiedError], and OnMilestone is not
 // called. A buyer creates its negotiations itself, with [haggle.Client.CreateNegotiation] and the
 // same wallet: the runtime finds them.
 //

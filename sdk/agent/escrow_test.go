@@ -22,7 +22,7 @@ type delivering struct {
 	*loop
 	f *tracked
 	// lock protects verified and delivered, which other goroutines write: the settlements that were verified, and
-	// the turns of Deliver.
+	// the turns of OnMilestone.
 	lock      sync.Mutex
 	verified  []haggle.Settlement
 	delivered []Turn
@@ -38,7 +38,7 @@ func newDelivering(t *testing.T) *delivering {
 		address: solana.PublicKey{7}, side: protocol.OfferSideSeller, participation: engaged, position: 1,
 	}}
 	d.config.Mints = map[solana.PublicKey]Limits{{}: {MinPrice: 1, FinalizedAbove: 5, SingleSourceUpTo: 6}}
-	d.config.Deliver = func(_ context.Context, turn Turn) (MilestoneMove, error) {
+	d.config.OnMilestone = func(_ context.Context, turn Turn) (MilestoneMove, error) {
 		d.lock.Lock()
 		defer d.lock.Unlock()
 		d.delivered = append(d.delivered, turn)
@@ -65,7 +65,7 @@ func (d *delivering) observe(n protocol.Negotiation, now int64, length time.Dura
 	d.reads.clear()
 	d.f.reading, d.f.created = false, n.CreatedAt
 	v := d.viewOf(d.f, &haggle.Snapshot{Address: d.f.address, Negotiation: n}, now)
-	d.perform(d.f, v, v.plan())
+	d.execute(d.f, v, v.plan())
 	d.process(length)
 }
 
@@ -76,7 +76,7 @@ func (d *delivering) verifications() []haggle.Settlement {
 	return slices.Clone(d.verified)
 }
 
-// deliveries returns the turns of Deliver.
+// deliveries returns the turns of OnMilestone.
 func (d *delivering) deliveries() []Turn {
 	d.lock.Lock()
 	defer d.lock.Unlock()
@@ -93,7 +93,7 @@ func during(t *testing.T, test func(t *testing.T, d *delivering)) {
 	})
 }
 
-func TestDeliverIsCalledAfterTheEscrowIsVerified(t *testing.T) {
+func TestOnMilestoneIsCalledAfterTheEscrowIsVerified(t *testing.T) {
 	during(t, func(t *testing.T, d *delivering) {
 		open := inMilestones(false)
 		d.takes = 4 * time.Second

@@ -14,22 +14,22 @@ const (
 	lastPause  = 30 * time.Second
 )
 
-// perform does a duty.
-func (l *loop) perform(f *tracked, v *view, next step) {
-	l.engage(f, v, next.duty)
+// execute does the next action of a negotiation.
+func (l *loop) execute(f *tracked, v *view, next step) {
+	l.engage(f, v, next.next)
 	l.logStep(f, v, next)
-	if next.duty != deliver {
+	if next.next != deliver {
 		l.withdrawEscrow(f)
 	}
 	f.wakeAt = next.at
-	idles := next.duty == idle || next.duty == done
+	idles := next.next == idle || next.next == done
 	if pause := time.Until(f.retryAt); !idles && !next.last && f.failures > 0 && pause > 0 {
 		// It failed at this position a moment ago.
 		l.refreshAfter(f, pause)
 		return
 	}
 	deal := l.client.At(v.Snapshot)
-	switch next.duty {
+	switch next.next {
 	case idle:
 	case done:
 		l.drop(f)

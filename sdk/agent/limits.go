@@ -31,7 +31,7 @@ type Limits struct {
 	// invitation that requires a bond.
 	MaxBond uint64
 	// FinalizedAbove and SingleSourceUpTo are a seller's proof of payment, in base units. The runtime calls
-	// [Config].Ended for a settlement, and [Config].Deliver for the first time on a deal, only when
+	// [Config].Ended for a settlement, and [Config].OnMilestone for the first time on a deal, only when
 	// [haggle.Client.VerifySettlement] has verified the payment, or the agreed price in escrow, with these values.
 	// Until then the seller must not deliver.
 	//
@@ -95,8 +95,8 @@ func (c Config) checkLimits() error {
 		}
 	}
 	switch {
-	case c.Deliver != nil && len(c.Arbiters) == 0:
-		return errors.New("agent: Arbiters not set: Deliver is set, so list the arbiters that the agent accepts")
+	case c.OnMilestone != nil && len(c.Arbiters) == 0:
+		return errors.New("agent: Arbiters not set: OnMilestone is set, so list the arbiters that the agent accepts")
 	case *c.MaxFeeBps > protocol.MaxProtocolFeeBps:
 		return fmt.Errorf("agent: MaxFeeBps must be at most %d", protocol.MaxProtocolFeeBps)
 	case *c.MaxDecayBps > protocol.MaxDecayRateBps:

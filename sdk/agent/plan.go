@@ -2,12 +2,12 @@ package agent
 
 import "github.com/haggle-protocol/haggle/sdk/protocol"
 
-// duty is the agent's next act in a negotiation, which follows from its state.
-type duty int
+// nextAction is the agent's next action in a negotiation, which follows from its state.
+type nextAction int
 
 const (
 	// idle: nothing until something changes.
-	idle duty = iota
+	idle nextAction = iota
 	// admit: determine whether to engage at all.
 	admit
 	// acceptInvitation: accept the invitation.
@@ -18,7 +18,7 @@ const (
 	decide
 	// fallBack: carry out the fallback.
 	fallBack
-	// deliver: call Deliver.
+	// deliver: call OnMilestone.
 	deliver
 	// release: release a milestone whose review window is over.
 	release
@@ -32,9 +32,9 @@ const (
 	done
 )
 
-// step is the next duty, and when to refresh although nothing has changed.
+// step is the next action, and when to refresh although nothing has changed.
 type step struct {
-	duty duty
+	next nextAction
 	// last reports the last call before the deadline.
 	last bool
 	// at is in Unix seconds of the chain's clock; zero is never.
@@ -76,7 +76,7 @@ func (a answer) isExhausted() bool { return a.invalid >= maxInvalid }
 // sellerGrace is how many seconds a seller waits for the buyer to do what either side can do.
 const sellerGrace = 30
 
-// claimMargin is how many seconds before the latest time for a claim Deliver is called for the last time.
+// claimMargin is how many seconds before the latest time for a claim OnMilestone is called for the last time.
 const claimMargin = 60
 
 // plan returns the next step.
@@ -96,9 +96,9 @@ func (v *view) plan() step {
 
 func (v *view) planEnd() step {
 	if v.isBuyer() || v.ClaimableSeller > 0 {
-		return step{duty: finish}
+		return step{next: finish}
 	}
-	return step{duty: done}
+	return step{next: done}
 }
 
 // planExpiry expires a negotiation: at once as its buyer, who gets the escrow back, and after a grace period
@@ -106,20 +106,20 @@ func (v *view) planEnd() step {
 func (v *view) planExpiry() step {
 	switch {
 	case v.isBuyer():
-		return step{duty: expire}
+		return step{next: expire}
 	case v.Status == protocol.NegotiationStatusCreated || v.participation == declined:
-		return step{duty: done}
+		return step{next: done}
 	}
 	return v.afterSellerGrace(expire, v.TurnDeadline)
 }
 
-// afterSellerGrace delays for the seller a duty that either side can do.
-func (v *view) afterSellerGrace(do duty, due int64) step {
+// afterSellerGrace delays for the seller an action that either side can do.
+func (v *view) afterSellerGrace(do nextAction, due int64) step {
 	if !v.isBuyer() {
 		due += sellerGrace
 	}
 	if v.now >= due {
-		return step{duty: do}
+		return step{next: do}
 	}
 	return step{at: due}
 }
@@ -129,9 +129,9 @@ func (v *view) planInvitation() step {
 		return step{at: v.TurnDeadline}
 	}
 	if v.participation == undecided {
-		return step{duty: admit, at: v.lastCallAt()}
+		return step{next: admit, at: v.lastCallAt()}
 	}
-	return step{duty: acceptInvitation}
+	return step{next: acceptInvitation}
 }
 
 func (v *view) planBargaining() step {
@@ -145,30 +145,30 @@ func (v *view) planBargaining() step {
 	case !ours:
 		return waiting
 	case v.participation == undecided:
-		return step{duty: admit, at: v.lastCallAt()}
+		return step{next: admit, at: v.lastCallAt()}
 	case comparing:
-		return step{duty: seal, at: v.TurnDeadline}
+		return step{next: seal, at: v.TurnDeadline}
 	}
 	return v.planCall(decide)
 }
 
 // planCall calls the agent's function, unless it has answered.
-func (v *view) planCall(call duty) step {
+func (v *view) planCall(call nextAction) step {
 	switch {
 	case v.answer.last:
 		return step{at: v.TurnDeadline}
 	case v.answer.isExhausted() && call != decide:
 		return step{at: v.TurnDeadline}
 	case v.answer.isExhausted() && v.isLast():
-		return step{duty: fallBack, last: true, at: v.TurnDeadline}
+		return step{next: fallBack, last: true, at: v.TurnDeadline}
 	case v.answer.isExhausted():
 		return step{at: v.lastCallAt()}
 	case v.isLast():
-		return step{duty: call, last: true, at: v.TurnDeadline}
+		return step{next: call, last: true, at: v.TurnDeadline}
 	case v.isAnswered():
 		return step{at: earliest(v.answer.until, v.lastCallAt())}
 	}
-	return step{duty: call, at: v.lastCallAt()}
+	return step{next: call, at: v.lastCallAt()}
 }
 
 // isAnswered reports whether the agent's function has returned Wait, and the time to call it again has not
@@ -183,11 +183,11 @@ func (v *view) planMilestones() step {
 	due := v.SettleDueAt()
 	switch {
 	case v.ClaimableOf(v.Party(v.side)) > 0 && !v.unpayable:
-		return step{duty: finish}
+		return step{next: finish}
 	case v.now >= due:
 		return v.afterSellerGrace(settle, due)
 	case reviewOver && !v.isBuyer():
-		return step{duty: release}
+		return step{next: release}
 	case v.participation != engaged:
 		return step{at: due}
 	case v.canDeliver(reviewed, reviewOver):
@@ -206,7 +206,7 @@ func (v *view) canDeliver(reviewed, reviewOver bool) bool {
 	return !reviewed && v.now+v.ReviewWindow() <= v.MilestoneDeadline && v.openMilestones() > 0
 }
 
-// planDelivery calls Deliver. A buyer has until the end of the review window. A seller is called when it can
+// planDelivery calls OnMilestone. A buyer has until the end of the review window. A seller is called when it can
 // claim a milestone, and for the last time shortly before each time at which one fewer could be claimed.
 func (v *view) planDelivery(reviewed bool) step {
 	if reviewed {
@@ -217,14 +217,14 @@ func (v *view) planDelivery(reviewed bool) step {
 	due := v.nextClaimCall()
 	switch {
 	case due != 0 && v.now >= due:
-		return step{duty: deliver, last: true, at: v.SettleDueAt()}
+		return step{next: deliver, last: true, at: v.SettleDueAt()}
 	case v.answer.isExhausted(), v.isAnswered():
 		return step{at: earliest(v.answer.until, earliest(due, v.SettleDueAt()))}
 	}
-	return step{duty: deliver, at: earliest(due, v.SettleDueAt())}
+	return step{next: deliver, at: earliest(due, v.SettleDueAt())}
 }
 
-// nextClaimCall returns when Deliver has to be called although it has answered; zero if never. Each latest
+// nextClaimCall returns when OnMilestone has to be called although it has answered; zero if never. Each latest
 // time for a claim has one such call.
 func (v *view) nextClaimCall() int64 {
 	for open := v.openMilestones(); open > 0; open-- {

@@ -217,7 +217,7 @@ func TestConfigurationWithoutLimitsOnMoneyIsRefused(t *testing.T) {
 		"only one node confirms it; configure nodes of several operators with Endpoint, or set SingleSourceUpTo": {
 			Decide: wait, Mints: limits(agent.Limits{MinPrice: 2, SingleSourceUpTo: 1}),
 		},
-		"Arbiters not set":              {Decide: wait, Mints: scriptedLimits(), Deliver: delivers},
+		"Arbiters not set":              {Decide: wait, Mints: scriptedLimits(), OnMilestone: delivers},
 		"MaxFeeBps must be at most 500": {Decide: wait, Mints: scriptedLimits(), MaxFeeBps: new(uint16(501))},
 		"MaxDecayBps must be at most 1000": {
 			Decide: wait, Mints: scriptedLimits(), MaxDecayBps: new(uint16(1001)),

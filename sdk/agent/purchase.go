@@ -82,7 +82,7 @@ type PurchaseConfig struct {
 	// Player bargains. Its Reservation is the highest price.
 	Player Player
 	// Agent has the limits and the functions that are called. Its Mints contain the mint of Terms only, with the MaxTotal
-	// of the purchase. Its limits on rounds and decay are at least those of Terms. Decide, Concerns, Seal, Deliver and
+	// of the purchase. Its limits on rounds and decay are at least those of Terms. Decide, Concerns, Seal, OnMilestone and
 	// Fallback must not be set.
 	Agent Config
 	// Store keeps the record of the purchase. It is required. Use a state database of package store, and as
@@ -176,9 +176,9 @@ func (c *PurchaseConfig) check(buyer solana.PublicKey) error {
 		return errors.New("agent: purchase: Terms: Buyer, Seller, Key and SessionID must not be set")
 	case terms.Bond != 0 || terms.Zopa || terms.Milestones != nil:
 		return errors.New("agent: purchase: Terms: bonds, sealed prices and milestones are not supported")
-	case c.Agent.Decide != nil || c.Agent.Concerns != nil || c.Agent.Seal != nil || c.Agent.Deliver != nil ||
+	case c.Agent.Decide != nil || c.Agent.Concerns != nil || c.Agent.Seal != nil || c.Agent.OnMilestone != nil ||
 		c.Agent.Fallback != nil:
-		return errors.New("agent: purchase: Agent: Decide, Concerns, Seal, Deliver and Fallback must not be set")
+		return errors.New("agent: purchase: Agent: Decide, Concerns, Seal, OnMilestone and Fallback must not be set")
 	}
 	limits, listed := c.Agent.Mints[terms.Mint]
 	switch {

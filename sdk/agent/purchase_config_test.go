@@ -43,7 +43,7 @@ func TestPurchasesThatAreNotPossible(t *testing.T) {
 		"Strategy or Reservation not set": func(c *agent.PurchaseConfig) { c.Player.Strategy = nil },
 		"Buyer, Seller, Key and SessionID must not be set":      func(c *agent.PurchaseConfig) { c.Terms.Key = "other" },
 		"bonds, sealed prices and milestones are not supported": func(c *agent.PurchaseConfig) { c.Terms.Bond = 1 },
-		"Decide, Concerns, Seal, Deliver and Fallback must not be set": func(c *agent.PurchaseConfig) {
+		"Decide, Concerns, Seal, OnMilestone and Fallback must not be set": func(c *agent.PurchaseConfig) {
 			c.Agent.Decide = func(context.Context, agent.Turn) (agent.Decision, error) { return nil, nil }
 		},
 		"Mints must contain the mint of Terms only": func(c *agent.PurchaseConfig) { c.Terms.Mint = solana.PublicKey{9} },

@@ -94,7 +94,7 @@ func (l *loop) list() ([]*haggle.Snapshot, error) {
 	return found, nil
 }
 
-// onListed processes a negotiation from a list, and refreshes it if it has a duty.
+// onListed processes a negotiation from a list, and refreshes it if it has a next action.
 func (l *loop) onListed(n *haggle.Snapshot) {
 	if l.isExcluded(n) {
 		return
@@ -113,13 +113,13 @@ func (l *loop) onListed(n *haggle.Snapshot) {
 	v := l.viewOf(f, n, l.now)
 	next := v.plan()
 	if l.tracked[n.Address] == nil {
-		if next.duty == done {
+		if next.next == done {
 			return
 		}
 		l.tracked[n.Address] = f
 	}
-	l.engage(f, v, next.duty)
-	if next.duty != idle {
+	l.engage(f, v, next.next)
+	if next.next != idle {
 		l.refresh(f)
 		return
 	}

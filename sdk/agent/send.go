@@ -28,9 +28,9 @@ const (
 	pendingPause = 10 * time.Minute
 )
 
-// act starts the action on chain that build returns. When Run ends, an action in progress may take another
+// sendBuilt starts the action on chain that build returns. When Run ends, an action in progress may take another
 // shutdownTimeout.
-func (l *loop) act(
+func (l *loop) sendBuilt(
 	f *tracked, v *view, name string, build func(ctx context.Context) (*haggle.Action, error),
 ) {
 	f.acting = true
@@ -55,20 +55,20 @@ func (l *loop) act(
 		}
 		l.post(func() {
 			release()
-			l.acted(f, v, name, outcome, receipt, err)
+			l.onSent(f, v, name, outcome, receipt, err)
 		})
 	})
 }
 
 // send starts an action.
 func (l *loop) send(f *tracked, v *view, action *haggle.Action) {
-	l.act(f, v, action.Name, action.Build)
+	l.sendBuilt(f, v, action.Name, action.Build)
 }
 
-// acted processes the outcome of an action. An unknown outcome, which is the default, leads to no other
+// onSent processes the outcome of an action. An unknown outcome, which is the default, leads to no other
 // action: a refresh shows whether the action has taken effect, and otherwise the same one is repeated. It is
 // safe to repeat, because it names the state that it is about.
-func (l *loop) acted(
+func (l *loop) onSent(
 	f *tracked, v *view, name string, outcome transaction.Outcome, receipt *haggle.Receipt, err error,
 ) {
 	f.acting = false

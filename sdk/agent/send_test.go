@@ -56,7 +56,7 @@ func TestConfirmedActionIsDone(t *testing.T) {
 			l.config.Failed = func(solana.PublicKey, error) { failed++ }
 			f := &tracked{address: solana.PublicKey{7}, acting: true, failures: 3, positionState: positionState{decided: &decided{}}}
 			v := &view{Snapshot: at(5)}
-			l.acted(f, v, "close_negotiation", transaction.OutcomeOf(c.err), c.receipt, c.err)
+			l.onSent(f, v, "close_negotiation", transaction.OutcomeOf(c.err), c.receipt, c.err)
 			require.Zero(t, f.failures)
 			require.Nil(t, f.decided)
 			require.Equal(t, c.notBefore, f.notBefore)
@@ -83,7 +83,7 @@ func TestFailedActionIsRetriedLater(t *testing.T) {
 	} {
 		l := newLoop(t)
 		f := &tracked{acting: true}
-		l.acted(f, &view{Snapshot: at(5)}, "close_negotiation", transaction.OutcomeOf(err), nil, err)
+		l.onSent(f, &view{Snapshot: at(5)}, "close_negotiation", transaction.OutcomeOf(err), nil, err)
 		require.Equal(t, 1, f.failures, "%v", err)
 		require.False(t, f.acting)
 		f.retry.Stop()
@@ -105,8 +105,8 @@ func TestUnprovenErrorIsAnUnknownOutcome(t *testing.T) {
 			l.config.Failed = func(_ solana.PublicKey, err error) { t.Errorf("reported: %v", err) }
 			act := func(f *tracked, n protocol.Negotiation) {
 				v := testView(n, protocol.OfferSideSeller, testNow)
-				l.act(f, v, "accept_offer", func(context.Context) (*haggle.Action, error) { return nil, nil })
-				l.acted(f, v, "accept_offer", transaction.OutcomeOf(err), nil, err)
+				l.sendBuilt(f, v, "accept_offer", func(context.Context) (*haggle.Action, error) { return nil, nil })
+				l.onSent(f, v, "accept_offer", transaction.OutcomeOf(err), nil, err)
 				require.False(t, f.acting)
 				require.Equal(t, 1, f.failures)
 				require.False(t, f.retryAt.IsZero(), "a pause comes before the next attempt")
@@ -136,7 +136,7 @@ func TestErrorOfBuildingAnActionIsReported(t *testing.T) {
 	l := newLoop(t)
 	l.config.Failed = func(_ solana.PublicKey, err error) { reported = append(reported, err) }
 	f := &tracked{}
-	l.act(f, &view{Snapshot: at(5)}, "accept_offer", func(context.Context) (*haggle.Action, error) {
+	l.sendBuilt(f, &view{Snapshot: at(5)}, "accept_offer", func(context.Context) (*haggle.Action, error) {
 		return nil, broken
 	})
 	go l.actions.next()()
@@ -173,7 +173,7 @@ func TestWarningsAreLoggedBeforeTheAction(t *testing.T) {
 	}), nil))
 	n := &haggle.Snapshot{Address: solana.PublicKey{7}, Negotiation: bargaining(0)}
 	f := &tracked{address: n.Address}
-	l.act(f, &view{Snapshot: n}, "submit_offer", func(ctx context.Context) (*haggle.Action, error) {
+	l.sendBuilt(f, &view{Snapshot: n}, "submit_offer", func(ctx context.Context) (*haggle.Action, error) {
 		action, err := client.At(n).SubmitOffer(me.PublicKey(), haggle.Offer{Amount: 1}).Build(ctx)
 		assert.NoError(t, err)
 		action.Warnings = []error{haggle.ErrOffCurve, errors.New("another reason")}

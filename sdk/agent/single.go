@@ -112,7 +112,7 @@ func (l *loop) exclude(f *tracked) {
 
 // engage notes the first negotiation in which the agent engages, for RunOne. The others are excluded at their
 // next snapshot.
-func (l *loop) engage(f *tracked, v *view, next duty) {
+func (l *loop) engage(f *tracked, v *view, next nextAction) {
 	if l.single == nil || l.single.isChosen() || f.participation != engaged || next == done {
 		return
 	}

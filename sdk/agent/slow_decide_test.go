@@ -139,7 +139,7 @@ func TestBlockedActionsDoNotHoldTheWorkers(t *testing.T) {
 		l.ctx, cancel = context.WithCancel(t.Context())
 		for i := range 3 * DefaultConcurrency {
 			f := &tracked{address: solana.PublicKey{byte(i), 1}}
-			l.act(f, &view{Snapshot: at(5)}, "submit_offer", blocked)
+			l.sendBuilt(f, &view{Snapshot: at(5)}, "submit_offer", blocked)
 		}
 		run(time.Second)
 		require.Equal(t, DefaultConcurrency, begun)

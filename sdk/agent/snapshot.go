@@ -24,7 +24,7 @@ const (
 // action.
 var errNodeBehind = errors.New("agent: node behind a known state")
 
-// refresh reads a negotiation and does its next duty. A refresh that is due during a read follows it; during
+// refresh reads a negotiation and executes its next action. A refresh that is due during a read follows it; during
 // an action it follows that.
 func (l *loop) refresh(f *tracked) {
 	switch {
@@ -247,7 +247,7 @@ func (l *loop) observed(f *tracked, s snapshot) {
 		f.withdraw()
 	}
 	if f.call == nil {
-		l.perform(f, v, v.plan())
+		l.execute(f, v, v.plan())
 	}
 	if again {
 		l.refresh(f)

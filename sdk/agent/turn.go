@@ -25,7 +25,7 @@ type Turn struct {
 	// still be claimed one after the other, or as many as still can.
 	Deadline int64
 	// LastCall reports that Decide is not called again before the deadline: Wait lets the negotiation expire,
-	// and is invalid if no rounds are left. A seller's Deliver is called with LastCall one minute before each
+	// and is invalid if no rounds are left. A seller's OnMilestone is called with LastCall one minute before each
 	// time from which on it can claim one milestone fewer.
 	LastCall bool
 	// Invalid is the reason why the decision before, on the same state, was invalid; nil if there was none.

@@ -192,12 +192,12 @@ func TestLieAboutAgreementIsNotDelivered(t *testing.T) {
 	f := newFixture(t)
 	negotiation := f.invite(f.addMilestones)
 	arbiters := []solana.PublicKey{f.arbiter}
-	f.run(f.Buyer, agent.Config{Decide: concede(3_000_000, 500_000, true), Deliver: claims, Arbiters: arbiters})
+	f.run(f.Buyer, agent.Config{Decide: concede(3_000_000, 500_000, true), OnMilestone: claims, Arbiters: arbiters})
 	var prices []uint64
 	var failed []error
 	runtime := f.sellerAt(agent.Config{
 		Decide: concede(4_500_000, 500_000, false), Services: services, Arbiters: arbiters,
-		Deliver: func(ctx context.Context, turn agent.Turn) (agent.MilestoneMove, error) {
+		OnMilestone: func(ctx context.Context, turn agent.Turn) (agent.MilestoneMove, error) {
 			prices = append(prices, turn.Negotiation.SettledAmount)
 			return claims(ctx, turn)
 		},
@@ -215,11 +215,11 @@ func TestEscrowAboveSingleSourceLimitIsNotDelivered(t *testing.T) {
 	f := newFixture(t)
 	negotiation := f.invite(f.addMilestones)
 	arbiters := []solana.PublicKey{f.arbiter}
-	f.run(f.Buyer, agent.Config{Decide: concede(3_000_000, 500_000, true), Deliver: claims, Arbiters: arbiters})
+	f.run(f.Buyer, agent.Config{Decide: concede(3_000_000, 500_000, true), OnMilestone: claims, Arbiters: arbiters})
 	failed := make(chan error, 100)
 	runtime := f.sellerAt(agent.Config{
 		Decide: concede(3_000_000, 500_000, false), Services: services, Arbiters: arbiters,
-		Deliver: func(context.Context, agent.Turn) (agent.MilestoneMove, error) {
+		OnMilestone: func(context.Context, agent.Turn) (agent.MilestoneMove, error) {
 			t.Error("delivered on the word of one node")
 			return agent.Wait{}, nil
 		},

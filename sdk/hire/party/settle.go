@@ -68,7 +68,7 @@ func newSettler(
 ) (*settler, error) {
 	s := &settler{runtime: r, milestone: milestone, agreements: map[solana.PublicKey]*agreement{}}
 	config := agent.Config{
-		Decide: s.decide, Concerns: isOfHire, Admit: s.admit, Deliver: s.move,
+		Decide: s.decide, Concerns: isOfHire, Admit: s.admit, OnMilestone: s.move,
 		Mints: map[solana.PublicKey]agent.Limits{}, MaxFeeBps: new(min(r.Limits.feeBps(), escrow.MaxFeeBps)),
 		MaxDecayBps: new(uint16(0)), MaxRounds: escrow.MaxRounds, MaxReviewHours: escrow.ReviewHours,
 		MaxOpen: mostOpen, MaxOpenPerCounterpart: mostOpen, DecisionTime: escrow.MaxDelivery,
