@@ -53,7 +53,7 @@ type acceptInvitation struct {
 	bond Deposit
 }
 
-func (i acceptInvitation) build(ctx context.Context, a *Action) (*builtAct, error) {
+func (i acceptInvitation) build(ctx context.Context, a *Action) (*builtInstruction, error) {
 	n, c := a.snapshot, a.client
 	if len(n.Data) != protocol.NegotiationSize {
 		return nil, fmt.Errorf("%w: the snapshot has %d bytes of data instead of %d", ErrNotAsExpected,
@@ -83,7 +83,7 @@ func (i acceptInvitation) build(ctx context.Context, a *Action) (*builtAct, erro
 			return nil, fmt.Errorf("seller's token account: %w", err)
 		}
 	}
-	return &builtAct{payer: i.Seller, instruction: &i.AcceptInvitation, preparation: before,
+	return &builtInstruction{payer: i.Seller, instruction: &i.AcceptInvitation, preparation: before,
 		warnings: partyWarnings(n.Buyer, i.Seller)}, nil
 }
 

@@ -34,7 +34,7 @@ func (n *Negotiation) AcceptOffer(acceptor solana.PublicKey, price uint64) *Acti
 
 type acceptOffer struct{ protocol.AcceptOffer }
 
-func (o acceptOffer) build(ctx context.Context, a *Action) (*builtAct, error) {
+func (o acceptOffer) build(ctx context.Context, a *Action) (*builtInstruction, error) {
 	n := a.snapshot
 	if price := o.ExpectedAmount; price != 0 && price != n.CurrentOfferAmount {
 		return nil, amount.Errorf(n.TokenMint, "%w: the offer is %v", ErrNotAsExpected,
@@ -46,7 +46,7 @@ func (o acceptOffer) build(ctx context.Context, a *Action) (*builtAct, error) {
 	}
 	o.On(a.Negotiation, &n.Negotiation)
 	o.BuyerTokenAccount, o.SellerTokenAccount, o.TokenProgram = to.buyer, to.seller, to.mint.TokenProgram
-	return &builtAct{payer: o.Acceptor, preparation: to.before, instruction: &o.AcceptOffer}, nil
+	return &builtInstruction{payer: o.Acceptor, preparation: to.before, instruction: &o.AcceptOffer}, nil
 }
 
 func (acceptOffer) postcondition(before, now *Snapshot) bool {

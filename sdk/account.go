@@ -58,7 +58,7 @@ func (n *Negotiation) Snapshot(ctx context.Context) (*Snapshot, error) {
 }
 
 func (c *Client) snapshot(ctx context.Context, negotiation solana.PublicKey) (*Snapshot, error) {
-	c.orient(ctx)
+	c.syncSlot(ctx)
 	accounts, slot, err := c.accounts(ctx, negotiation, solana.SysVarClockPubkey)
 	if err != nil {
 		return nil, err

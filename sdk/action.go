@@ -47,8 +47,8 @@ type Action struct {
 	// all accounts that an action creates.
 	Rent uint64
 
-	client *Client
-	act    act
+	client  *Client
+	builder instructionBuilder
 	// err is the reason for which the action cannot be built.
 	err error
 	// snapshot is the snapshot that the action is built on; nil for a creation. readAt is when building it read
@@ -84,11 +84,11 @@ type Action struct {
 // It fails with the error of the simulation, a [*protocol.ProgramError] or a [*transaction.Error], and with
 // [*StateChangedError] or [*AlreadyDone].
 func (a *Action) Transaction(ctx context.Context) (*solana.Transaction, error) {
-	draft, err := a.prepare(ctx)
+	prepared, err := a.prepare(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return draft.transaction, a.client.keepDraft(draft)
+	return prepared.transaction, a.client.keepPrepared(prepared)
 }
 
 // Do builds the action if it is not built, reads the negotiation again unless Build read it within the last
@@ -143,14 +143,14 @@ func (a *Action) carryOut(ctx context.Context, signers []Signer) (receipt *Recei
 		}
 		return receipt, &AlreadyDone{Action: a.Name, Negotiation: done.Entry.Negotiation, Receipt: receipt}
 	}
-	draft, err := a.prepare(ctx)
+	prepared, err := a.prepare(ctx)
 	if err != nil {
 		return nil, beforeSending(err)
 	}
-	if err := send.Sign(a.signing(draft.valid).Context(ctx), draft.transaction, signers); err != nil {
+	if err := send.Sign(a.signing(prepared.valid).Context(ctx), prepared.transaction, signers); err != nil {
 		return nil, beforeSending(err)
 	}
-	return a.client.send(ctx, draft)
+	return a.client.send(ctx, prepared)
 }
 
 // signing returns the context of a signature.
@@ -170,43 +170,43 @@ func (a *Action) idempotencyKey() solana.Hash {
 
 // prepare makes the unsigned transaction, if the precondition is met. It rebuilds a close whose treasury was
 // replaced.
-func (a *Action) prepare(ctx context.Context) (*outgoing, error) {
-	draft, err := a.draft(ctx)
+func (a *Action) prepare(ctx context.Context) (*preparedTx, error) {
+	prepared, err := a.simulateTx(ctx)
 	if err == nil {
-		return draft, nil
+		return prepared, nil
 	}
 	if err = a.rebuild(ctx, err, a.Rent); err != nil {
 		return nil, err
 	}
-	return a.draft(ctx)
+	return a.simulateTx(ctx)
 }
 
-// draft makes the unsigned transaction of the built instructions.
-func (a *Action) draft(ctx context.Context) (*outgoing, error) {
-	facts, err := a.gather(ctx, true)
+// simulateTx makes the unsigned transaction of the built instructions, and simulates it.
+func (a *Action) simulateTx(ctx context.Context) (*preparedTx, error) {
+	inputs, err := a.gather(ctx, true)
 	if err != nil {
 		return nil, err
 	}
-	tx, result, err := a.fitComputeLimit(ctx, facts)
+	tx, result, err := a.fitComputeLimit(ctx, inputs)
 	if err != nil {
 		return nil, err
 	}
 	if err := simulationError(tx, result); err != nil {
 		return nil, a.explain(ctx, err)
 	}
-	draft := &outgoing{
+	prepared := &preparedTx{
 		transaction: tx,
-		valid:       &facts.valid,
-		commitment:  facts.commitment,
+		valid:       &inputs.valid,
+		commitment:  inputs.commitment,
 		action:      a.Name,
 		negotiation: a.Negotiation,
 		key:         a.idempotencyKey(),
 		intent:      a.intent,
 	}
 	if creation, ok := a.instruction.(*protocol.CreateNegotiation); ok {
-		draft.sessionID = creation.SessionID
+		prepared.sessionID = creation.SessionID
 	}
-	return draft, nil
+	return prepared, nil
 }
 
 // explain returns an *AlreadyDone for a refusal if the postcondition is met, otherwise the refusal.
@@ -222,8 +222,8 @@ func (a *Action) explain(ctx context.Context, refused error) error {
 	return &AlreadyDone{Action: a.Name, Negotiation: a.Negotiation, Now: now, Refusal: refused}
 }
 
-// inputs are the values that a transaction is built from, besides its instructions.
-type inputs struct {
+// txInputs are the values that a transaction is built from, besides its instructions.
+type txInputs struct {
 	blockhash  solana.Hash
 	valid      send.Validity
 	commitment rpc.CommitmentType
@@ -242,7 +242,7 @@ const newSnapshot = time.Second
 
 // gather requests all inputs for a transaction at once, and the negotiation if check is set and its snapshot
 // is not new.
-func (a *Action) gather(ctx context.Context, check bool) (*inputs, error) {
+func (a *Action) gather(ctx context.Context, check bool) (*txInputs, error) {
 	if _, err := a.Build(ctx); err != nil {
 		return nil, err
 	}
@@ -253,43 +253,43 @@ func (a *Action) gather(ctx context.Context, check bool) (*inputs, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.client.orient(ctx)
+	a.client.syncSlot(ctx)
 	if a.inTime != nil {
 		if err := a.inTime(ctx); err != nil {
 			return nil, err
 		}
 	}
-	found := &inputs{commitment: commitment,
+	inputs := &txInputs{commitment: commitment,
 		maxPriorityFee: optional.Or(a.options.maxPriorityFee, a.client.maxPriorityFee)}
 	var checked, dated, priced error
 	var asking sync.WaitGroup
 	if check && !a.precondition.isZero() && time.Since(a.readAt) > newSnapshot {
 		asking.Go(func() { checked = a.check(ctx) })
 	}
-	if found.maxPriorityFee > 0 {
-		asking.Go(func() { found.price, priced = a.client.unitPrice(ctx, a.Instructions) })
+	if inputs.maxPriorityFee > 0 {
+		asking.Go(func() { inputs.price, priced = a.client.unitPrice(ctx, a.Instructions) })
 	}
-	dated = a.setValidity(ctx, found)
+	dated = a.setValidity(ctx, inputs)
 	asking.Wait()
 	for _, err := range []error{checked, dated, priced} {
 		if err != nil {
 			return nil, err
 		}
 	}
-	return found, nil
+	return inputs, nil
 }
 
 // setValidity sets how long the transaction will be valid.
-func (a *Action) setValidity(ctx context.Context, found *inputs) error {
+func (a *Action) setValidity(ctx context.Context, inputs *txInputs) error {
 	if !a.options.nonce.IsZero() {
-		return a.useNonce(ctx, found)
+		return a.useNonce(ctx, inputs)
 	}
 	latest, slot, err := a.client.latestBlockhash(ctx)
 	if err != nil {
 		return err
 	}
-	found.blockhash = latest.Blockhash
-	found.valid = send.Validity{LastHeight: latest.LastValidBlockHeight, Blockhash: latest.Blockhash, Since: slot}
+	inputs.blockhash = latest.Blockhash
+	inputs.valid = send.Validity{LastHeight: latest.LastValidBlockHeight, Blockhash: latest.Blockhash, Since: slot}
 	return nil
 }
 
@@ -308,34 +308,34 @@ func (c *Client) latestBlockhash(ctx context.Context) (*rpc.LatestBlockhashResul
 // fitComputeLimit simulates the action and builds the transaction with the resulting compute limit. If the
 // simulation fails, it returns the simulated transaction.
 func (a *Action) fitComputeLimit(
-	ctx context.Context, found *inputs,
+	ctx context.Context, inputs *txInputs,
 ) (*solana.Transaction, *rpc.SimulateTransactionResult, error) {
 	budget := computeBudget{unitLimit: maxUnitLimit,
-		unitPrice: cappedUnitPrice(found.price, maxUnitLimit, found.maxPriorityFee)}
-	draft, err := a.assemble(budget, found)
+		unitPrice: cappedUnitPrice(inputs.price, maxUnitLimit, inputs.maxPriorityFee)}
+	simulated, err := a.assemble(budget, inputs)
 	if err != nil {
 		return nil, nil, err
 	}
-	result, err := a.client.simulate(ctx, draft, found)
+	result, err := a.client.simulate(ctx, simulated, inputs)
 	if err != nil || result.Err != nil {
-		return draft, result, err
+		return simulated, result, err
 	}
 	if result.UnitsConsumed == nil {
 		return nil, nil, malformed("node returned no compute units of the simulation")
 	}
 	budget.unitLimit = a.unitLimit(*result.UnitsConsumed, result.Logs)
-	budget.unitPrice = cappedUnitPrice(found.price, budget.unitLimit, found.maxPriorityFee)
-	tx, err := a.assemble(budget, found)
+	budget.unitPrice = cappedUnitPrice(inputs.price, budget.unitLimit, inputs.maxPriorityFee)
+	tx, err := a.assemble(budget, inputs)
 	return tx, result, err
 }
 
-func (a *Action) assemble(budget computeBudget, found *inputs) (*solana.Transaction, error) {
+func (a *Action) assemble(budget computeBudget, inputs *txInputs) (*solana.Transaction, error) {
 	var instructions []solana.Instruction
-	if found.first != nil {
-		instructions = append(instructions, found.first)
+	if inputs.first != nil {
+		instructions = append(instructions, inputs.first)
 	}
 	instructions = append(append(instructions, budget.instructions()...), a.Instructions...)
-	tx, err := solana.NewTransaction(instructions, found.blockhash, solana.TransactionPayer(a.Payer))
+	tx, err := solana.NewTransaction(instructions, inputs.blockhash, solana.TransactionPayer(a.Payer))
 	if err != nil {
 		return nil, fmt.Errorf("haggle: %s: %w", a.Name, err)
 	}
@@ -345,14 +345,14 @@ func (a *Action) assemble(budget computeBudget, found *inputs) (*solana.Transact
 // simulate executes a transaction without effect, and returns the resulting state of the accounts in after. A
 // failure of the transaction is part of the result, not an error.
 func (c *Client) simulate(
-	ctx context.Context, tx *solana.Transaction, found *inputs, after ...solana.PublicKey,
+	ctx context.Context, tx *solana.Transaction, inputs *txInputs, after ...solana.PublicKey,
 ) (*rpc.SimulateTransactionResult, error) {
 	unsigned := *tx
 	unsigned.Signatures = make([]solana.Signature, tx.Message.Header.NumRequiredSignatures)
 	options := &rpc.SimulateTransactionOpts{
 		Commitment: c.commitment,
 		// A nonce's value is not replaced, so that the node checks whether it is still the account's.
-		ReplaceRecentBlockhash: found.first == nil,
+		ReplaceRecentBlockhash: inputs.first == nil,
 	}
 	if len(after) > 0 {
 		options.Accounts = &rpc.SimulateTransactionAccountsOpts{Encoding: solana.EncodingBase64,

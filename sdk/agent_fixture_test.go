@@ -90,12 +90,12 @@ func (a *agent) pay(t *testing.T, lamports uint64) *Action {
 // abandon signs an action, writes it to the journal and authorises it there, and does not send it.
 func (a *agent) abandon(t *testing.T, action *Action) JournalEntry {
 	t.Helper()
-	draft, err := action.prepare(t.Context())
+	prepared, err := action.prepare(t.Context())
 	require.NoError(t, err)
-	require.NoError(t, send.Sign(t.Context(), draft.transaction, []Signer{a.me}))
-	encoded, err := draft.transaction.MarshalBinary()
+	require.NoError(t, send.Sign(t.Context(), prepared.transaction, []Signer{a.me}))
+	encoded, err := prepared.transaction.MarshalBinary()
 	require.NoError(t, err)
-	entry := draft.entry(encoded)
+	entry := prepared.entry(encoded)
 	require.NoError(t, a.journal.Begin(t.Context(), entry))
 	require.NoError(t, a.journal.Authorize(t.Context(), entry.Signature))
 	entry.Authorized = true

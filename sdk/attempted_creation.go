@@ -38,7 +38,7 @@ func newAttemptedCreations() attemptedCreations {
 
 // record keeps a signed creation, or drops it if it was executed. A failed creation is in the history of its
 // session, which cannot be used again.
-func (a attemptedCreations) record(sent *outgoing, outcome transaction.Outcome) {
+func (a attemptedCreations) record(sent *preparedTx, outcome transaction.Outcome) {
 	switch {
 	case sent.action != (*protocol.CreateNegotiation)(nil).InstructionName() || sent.intent.IsZero():
 	case outcome == transaction.Confirmed || outcome == transaction.Failed:

@@ -96,7 +96,7 @@ func TestExecutedCreationThatANodeCalledExpiredIsReported(t *testing.T) {
 
 				// If it is closed already, only its history is left.
 				delete(a.node.accounts, action.Negotiation)
-				a.attempts.record(&outgoing{action: action.Name, intent: action.intent,
+				a.attempts.record(&preparedTx{action: action.Name, intent: action.intent,
 					negotiation: action.Negotiation, sessionID: action.Creation.SessionID}, transaction.Expired)
 				a.node.list = func(rpc.M) any {
 					return []any{object{"signature": solana.Signature{1}.String(), "slot": testSlot}}

@@ -25,9 +25,9 @@ func (n *Negotiation) ClaimMilestone(seller solana.PublicKey, index uint8, evide
 
 type claimMilestone struct{ protocol.ClaimMilestone }
 
-func (m claimMilestone) build(_ context.Context, a *Action) (*builtAct, error) {
+func (m claimMilestone) build(_ context.Context, a *Action) (*builtInstruction, error) {
 	m.On(a.Negotiation, &a.snapshot.Negotiation)
-	return &builtAct{payer: m.Seller, instruction: &m.ClaimMilestone}, nil
+	return &builtInstruction{payer: m.Seller, instruction: &m.ClaimMilestone}, nil
 }
 
 func (m claimMilestone) postcondition(_, now *Snapshot) bool {

@@ -26,7 +26,7 @@ func (n *Negotiation) ClaimPayout(party, destination solana.PublicKey) *Action {
 
 type claimPayout struct{ protocol.ClaimPayout }
 
-func (p claimPayout) build(ctx context.Context, a *Action) (*builtAct, error) {
+func (p claimPayout) build(ctx context.Context, a *Action) (*builtInstruction, error) {
 	n := a.snapshot
 	mint, err := a.client.mintOf(ctx, n.TokenMint)
 	if err != nil {
@@ -38,7 +38,7 @@ func (p claimPayout) build(ctx context.Context, a *Action) (*builtAct, error) {
 	}
 	p.On(a.Negotiation, &n.Negotiation)
 	p.DestinationTokenAccount, p.TokenProgram, p.Amount = destination, mint.TokenProgram, n.ClaimableOf(p.Party)
-	return &builtAct{payer: p.Party, preparation: before, instruction: &p.ClaimPayout}, nil
+	return &builtInstruction{payer: p.Party, preparation: before, instruction: &p.ClaimPayout}, nil
 }
 
 func (p claimPayout) postcondition(before, now *Snapshot) bool {

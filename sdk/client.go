@@ -104,7 +104,7 @@ type Client struct {
 	inFlight *inFlight
 	sender   *send.Sender
 	// drafts has the descriptions of the latest transactions that this client has built.
-	drafts *fifocache.Map[messageHash, outgoing]
+	prepared *fifocache.Map[messageHash, preparedTx]
 	// attempts are the latest creations that were signed and not confirmed.
 	attempts attemptedCreations
 	// observers are notified of final outcomes. settlements are the latest outcomes that this client has proven.
@@ -171,7 +171,7 @@ func NewClient(config Config) (*Client, error) {
 		maxPriorityFee: config.MaxPriorityFee,
 		mints:          fifocache.NewMap[solana.PublicKey, token.Mint](mintsKept),
 		compared:       fifocache.NewMap[solana.PublicKey, struct{}](mintsKept),
-		drafts:         fifocache.NewMap[messageHash, outgoing](maxDrafts),
+		prepared:       fifocache.NewMap[messageHash, preparedTx](maxPrepared),
 		settlements:    fifocache.NewMap[solana.Signature, settlement](maxSettlements),
 		attempts:       newAttemptedCreations(),
 		resolving:      make(chan struct{}, maxResolvers),

@@ -23,7 +23,7 @@ var sysvarOwner = solana.MustPublicKeyFromBase58("Sysvar111111111111111111111111
 // Now returns the chain's time in Unix seconds. Deadlines are in this time: the machine's clock may differ by
 // more than a response window.
 func (c *Client) Now(ctx context.Context) (int64, error) {
-	c.orient(ctx)
+	c.syncSlot(ctx)
 	account, _, err := c.accountOf(ctx, solana.SysVarClockPubkey, sysvarOwner)
 	if err != nil {
 		return 0, err

@@ -40,7 +40,7 @@ func (n *Negotiation) Close(closer solana.PublicKey) *Action {
 
 type closeNegotiation struct{ protocol.CloseNegotiation }
 
-func (o closeNegotiation) build(ctx context.Context, a *Action) (*builtAct, error) {
+func (o closeNegotiation) build(ctx context.Context, a *Action) (*builtInstruction, error) {
 	n, c := a.snapshot, a.client
 	mint, err := c.mintOf(ctx, n.TokenMint)
 	if err != nil {
@@ -76,7 +76,7 @@ func (o closeNegotiation) build(ctx context.Context, a *Action) (*builtAct, erro
 		n.ClaimableSeller, false); err != nil {
 		return nil, fmt.Errorf("seller's token account: %w", err)
 	}
-	return &builtAct{
+	return &builtInstruction{
 		payer: o.Closer, instruction: &o.CloseNegotiation, preparation: closing.creations,
 		warnings: closing.warnings, rent: closing.rent, treasury: treasury,
 		inTime: func(ctx context.Context) error { return c.waitForCreationSecond(ctx, n) },

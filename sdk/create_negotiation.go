@@ -127,7 +127,7 @@ type createNegotiation struct {
 	request CreateRequest
 }
 
-func (n createNegotiation) build(ctx context.Context, action *Action) (*builtAct, error) {
+func (n createNegotiation) build(ctx context.Context, action *Action) (*builtInstruction, error) {
 	c, request := action.client, n.request
 	if err := request.Milestones.check(cmp.Or(request.Deadline, defaultDeadline)); err != nil {
 		return nil, err
@@ -185,7 +185,7 @@ func (n createNegotiation) build(ctx context.Context, action *Action) (*builtAct
 		SessionID:         sessionID,
 		Params:            params,
 	}
-	return &builtAct{
+	return &builtInstruction{
 		payer: request.Buyer, instruction: creation, preparation: wrapping,
 		warnings: partyWarnings(request.Buyer, request.Seller), creation: creation, intent: intent,
 	}, nil
@@ -323,7 +323,7 @@ func (c *Client) depositAccount(
 func (c *Client) freeSession(
 	ctx context.Context, request CreateRequest, intent solana.Hash,
 ) (uint64, solana.PublicKey, error) {
-	c.orient(ctx)
+	c.syncSlot(ctx)
 	switch {
 	case request.SessionID != nil:
 		return c.namedSession(ctx, &request, *request.SessionID)

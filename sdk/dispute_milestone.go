@@ -23,9 +23,9 @@ func (n *Negotiation) DisputeMilestone(buyer solana.PublicKey, index uint8, evid
 
 type disputeMilestone struct{ protocol.DisputeMilestone }
 
-func (m disputeMilestone) build(_ context.Context, a *Action) (*builtAct, error) {
+func (m disputeMilestone) build(_ context.Context, a *Action) (*builtInstruction, error) {
 	m.On(a.Negotiation, &a.snapshot.Negotiation)
-	return &builtAct{payer: m.Buyer, instruction: &m.DisputeMilestone}, nil
+	return &builtInstruction{payer: m.Buyer, instruction: &m.DisputeMilestone}, nil
 }
 
 func (m disputeMilestone) postcondition(_, now *Snapshot) bool {

@@ -54,11 +54,11 @@ func (a *Action) Simulate(ctx context.Context) (*DryRun, error) {
 
 // dryRun simulates the built instructions.
 func (a *Action) dryRun(ctx context.Context) (*DryRun, error) {
-	found, err := a.gather(ctx, false)
+	inputs, err := a.gather(ctx, false)
 	if err != nil {
 		return nil, err
 	}
-	tx, result, err := a.fitComputeLimit(ctx, found)
+	tx, result, err := a.fitComputeLimit(ctx, inputs)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (a *Action) dryRun(ctx context.Context) (*DryRun, error) {
 		return nil, err
 	}
 	// It is simulated again as it would be sent, because the fee depends on the limit.
-	if result, err = a.client.simulate(ctx, tx, found, written...); err != nil {
+	if result, err = a.client.simulate(ctx, tx, inputs, written...); err != nil {
 		return nil, err
 	}
 	if err := simulationError(tx, result); err != nil {
@@ -86,8 +86,8 @@ func (a *Action) dryRun(ctx context.Context) (*DryRun, error) {
 	}
 	limit := a.unitLimit(*result.UnitsConsumed, result.Logs)
 	run := &DryRun{ComputeUnits: *result.UnitsConsumed, ComputeLimit: limit, Logs: result.Logs, Transaction: tx,
-		Signing: a.signing(&found.valid)}
-	run.PriorityFee = priorityFee(cappedUnitPrice(found.price, limit, found.maxPriorityFee), limit)
+		Signing: a.signing(&inputs.valid)}
+	run.PriorityFee = priorityFee(cappedUnitPrice(inputs.price, limit, inputs.maxPriorityFee), limit)
 	run.Fee = lamportsPerSignature*uint64(tx.Message.Header.NumRequiredSignatures) + run.PriorityFee
 	if run.Events, err = protocol.ParseLogs(result.Logs); err != nil {
 		return run, fmt.Errorf("haggle: %s: the simulation's logs: %w", a.Name, err)

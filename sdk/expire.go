@@ -24,7 +24,7 @@ type expire struct {
 	payer solana.PublicKey
 }
 
-func (e expire) build(ctx context.Context, a *Action) (*builtAct, error) {
+func (e expire) build(ctx context.Context, a *Action) (*builtInstruction, error) {
 	n := a.snapshot
 	to, err := a.payouts(ctx, payoutRequest{
 		payer: e.payer, withoutSeller: n.BondRequired == 0,
@@ -35,7 +35,7 @@ func (e expire) build(ctx context.Context, a *Action) (*builtAct, error) {
 	}
 	e.On(a.Negotiation, &n.Negotiation)
 	e.BuyerTokenAccount, e.SellerTokenAccount, e.TokenProgram = to.buyer, to.seller, to.mint.TokenProgram
-	return &builtAct{payer: e.payer, preparation: to.before, instruction: &e.ExpireNegotiation}, nil
+	return &builtInstruction{payer: e.payer, preparation: to.before, instruction: &e.ExpireNegotiation}, nil
 }
 
 func (expire) postcondition(_, now *Snapshot) bool {

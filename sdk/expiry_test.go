@@ -112,7 +112,7 @@ func TestTransactionWithAUsedNonceIsNotSent(t *testing.T) {
 				a := newAgent(t, map[string]func(int) (any, error){"getFirstAvailableBlock": always(c.first)})
 				a.nonceIs(solana.Hash{8})
 				tx := a.nonceTransaction(t)
-				a.drafts = fifocache.NewMap[messageHash, outgoing](1) // another client has built it
+				a.prepared = fifocache.NewMap[messageHash, preparedTx](1) // another client has built it
 				a.nonceIs(solana.Hash{9})
 				a.node.statusOf = func(solana.Signature) any { return c.status }
 				a.node.transaction = nil

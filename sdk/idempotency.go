@@ -50,8 +50,8 @@ func randomKey() (key solana.Hash) {
 	return key
 }
 
-// maxDrafts is the number of descriptions that are kept. Other transactions can be submitted without one.
-const maxDrafts = 1024
+// maxPrepared is the number of descriptions that are kept. Other transactions can be submitted without one.
+const maxPrepared = 1024
 
 // messageHash is the hash of a transaction's message.
 type messageHash [sha256.Size]byte
@@ -64,36 +64,36 @@ func hashOf(tx *solana.Transaction) (messageHash, error) {
 	return sha256.Sum256(message), nil
 }
 
-// keepDraft stores the description of a transaction. The method drafted returns it.
-func (c *Client) keepDraft(draft *outgoing) error {
-	hash, err := hashOf(draft.transaction)
+// keepPrepared stores the description of a transaction. The method preparedFor returns it.
+func (c *Client) keepPrepared(prepared *preparedTx) error {
+	hash, err := hashOf(prepared.transaction)
 	if err != nil {
 		return err
 	}
-	kept := *draft
+	kept := *prepared
 	kept.transaction = nil
-	c.drafts.Put(hash, kept)
+	c.prepared.Put(hash, kept)
 	return nil
 }
 
-// drafted returns the description of a transaction. For a transaction that this client has not built, it has
+// preparedFor returns the description of a transaction. For a transaction that this client has not built, it has
 // no validity.
-func (c *Client) drafted(tx *solana.Transaction) (*outgoing, error) {
+func (c *Client) preparedFor(tx *solana.Transaction) (*preparedTx, error) {
 	hash, err := hashOf(tx)
 	if err != nil {
 		return nil, err
 	}
-	draft, known := c.drafts.Get(hash)
-	draft.transaction = tx
+	prepared, known := c.prepared.Get(hash)
+	prepared.transaction = tx
 	if !known {
-		draft.commitment = c.commitment
-		draft.describe()
+		prepared.commitment = c.commitment
+		prepared.describe()
 	}
-	return &draft, nil
+	return &prepared, nil
 }
 
 // describe sets the fields that follow from the first instruction of this program in the transaction.
-func (o *outgoing) describe() {
+func (o *preparedTx) describe() {
 	// A transaction without a key of its own is sent once, as others are.
 	o.key = intentOf(o.Payer(), "submit", o.transaction.Signatures[0][:])
 	message := &o.transaction.Message

@@ -12,25 +12,25 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// act is an instruction of the program on a negotiation, or two of them. Each implementation is in the file of its
+// instructionBuilder builds an instruction of the program on a negotiation, or two of them. Each implementation is in the file of its
 // instruction, which it embeds with the fields that the caller has given.
-type act interface {
+type instructionBuilder interface {
 	// InstructionName returns the instruction's name in the IDL.
 	InstructionName() string
-	// build returns the instruction on a snapshot. It changes neither the action nor the act, so that a copy of
+	// build returns the instruction on a snapshot. It changes neither the action nor the builder, so that a copy of
 	// the action can be built on another snapshot.
-	build(ctx context.Context, action *Action) (*builtAct, error)
-	// postcondition reports whether the negotiation now shows that the act has taken effect on the snapshot
+	build(ctx context.Context, action *Action) (*builtInstruction, error)
+	// postcondition reports whether the negotiation now shows that the instruction has taken effect on the snapshot
 	// before. It returns false if the state is inconclusive. now is the same deal as before.
 	postcondition(before, now *Snapshot) bool
 }
 
-// builtAct is the result of building an act.
-type builtAct struct {
+// builtInstruction is the result of an instructionBuilder.
+type builtInstruction struct {
 	// payer pays the transaction's fee unless the caller has named another payer.
 	payer       solana.PublicKey
 	instruction protocol.AnyInstruction
-	// second is an instruction of the program after it; nil for most acts.
+	// second is an instruction of the program after it; nil for most builders.
 	second protocol.AnyInstruction
 	// preparation are the instructions before it, which create token accounts or wrap SOL.
 	preparation []solana.Instruction
@@ -75,17 +75,17 @@ func (c *Client) At(snapshot *Snapshot) *Negotiation {
 	return &Negotiation{client: c, address: snapshot.Address, snapshot: snapshot}
 }
 
-// action returns the action of an act.
-func (n *Negotiation) action(act act) *Action {
+// action returns the action of an instruction.
+func (n *Negotiation) action(builder instructionBuilder) *Action {
 	return &Action{
-		Name: act.InstructionName(), Negotiation: n.address,
-		client: n.client, act: act, snapshot: n.snapshot, err: n.err, key: randomKey(),
+		Name: builder.InstructionName(), Negotiation: n.address,
+		client: n.client, builder: builder, snapshot: n.snapshot, err: n.err, key: randomKey(),
 	}
 }
 
-// actionBy returns the action of an act that a wallet signs.
-func (n *Negotiation) actionBy(signer solana.PublicKey, act act) *Action {
-	action := n.action(act)
+// actionBy returns the action of an instruction that a wallet signs.
+func (n *Negotiation) actionBy(signer solana.PublicKey, builder instructionBuilder) *Action {
+	action := n.action(builder)
 	if action.err == nil && signer.IsZero() {
 		action.err = fmt.Errorf("haggle: %s: signer not set", action.Name)
 	}
@@ -128,7 +128,7 @@ func (a *Action) Build(ctx context.Context) (*Action, error) {
 	if a.isBuilt() {
 		return a, nil
 	}
-	creating, isCreation := a.act.(*createNegotiation)
+	creating, isCreation := a.builder.(*createNegotiation)
 	if a.snapshot == nil && !isCreation {
 		snapshot, err := a.client.snapshot(ctx, a.Negotiation)
 		if err != nil {
@@ -136,7 +136,7 @@ func (a *Action) Build(ctx context.Context) (*Action, error) {
 		}
 		a.snapshot, a.readAt = snapshot, time.Now()
 	}
-	built, err := a.act.build(ctx, a)
+	built, err := a.builder.build(ctx, a)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (a *Action) Build(ctx context.Context) (*Action, error) {
 	a.precondition = preconditionOf(built.instruction.Effects(), a.snapshot)
 	if isCreation {
 		// A copy of the action can be built to create another negotiation.
-		a.act = &createNegotiation{built.creation, creating.request}
+		a.builder = &createNegotiation{built.creation, creating.request}
 		a.Negotiation, a.Creation, a.intent = built.creation.Negotiation, built.creation, built.intent
 		return a, nil
 	}

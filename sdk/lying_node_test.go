@@ -92,7 +92,7 @@ func TestOneHonestNodePreventsAnExpiry(t *testing.T) {
 			refute(honest)
 			client, _, tx := newScripted(t, nil)
 			client.useNodes(lyingNode(t), honest, lyingNode(t))
-			_, err := client.send(t.Context(), &outgoing{transaction: tx, commitment: client.commitment,
+			_, err := client.send(t.Context(), &preparedTx{transaction: tx, commitment: client.commitment,
 				valid: &send.Validity{LastHeight: testLastValid, Since: testSlot}})
 			require.NoError(t, client.Close())
 			require.Equal(t, transaction.Unknown, transaction.OutcomeOf(err), "%s: %v", name, err)

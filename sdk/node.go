@@ -53,9 +53,9 @@ func (n nodes) Close() error {
 	return nil
 }
 
-// orient requests the slot of the nodes before the client's first decision about money. Afterwards the answer
+// syncSlot requests the slot of the nodes before the client's first decision about money. Afterwards the answer
 // of a node that is behind is not used, even if that node is the first one.
-func (c *Client) orient(ctx context.Context) { c.pool.Orient(ctx, c.commitment) }
+func (c *Client) syncSlot(ctx context.Context) { c.pool.SyncSlot(ctx, c.commitment) }
 
 // clientOfNode returns the client of one of several nodes.
 func clientOfNode(single rpcpool.Single) *rpc.Client {

@@ -26,13 +26,13 @@ func (c *Client) getNonce(ctx context.Context, address solana.PublicKey) (*send.
 }
 
 // useNonce makes the transaction use the nonce account of the action's options.
-func (a *Action) useNonce(ctx context.Context, found *inputs) error {
+func (a *Action) useNonce(ctx context.Context, inputs *txInputs) error {
 	nonce, slot, err := a.client.getNonce(ctx, a.options.nonce)
 	if err != nil {
 		return fmt.Errorf("nonce: %w", err)
 	}
-	found.first = nonce.Advance()
-	found.blockhash = nonce.Value
-	found.valid = send.Validity{Blockhash: nonce.Value, Nonce: nonce.Address, Since: slot}
+	inputs.first = nonce.Advance()
+	inputs.blockhash = nonce.Value
+	inputs.valid = send.Validity{Blockhash: nonce.Value, Nonce: nonce.Address, Since: slot}
 	return nil
 }

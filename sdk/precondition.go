@@ -213,11 +213,11 @@ func (a *Action) check(ctx context.Context) error {
 // isDone reports whether a negotiation, or the absence of one, shows that the action has taken effect.
 func (a *Action) isDone(now *Snapshot) bool {
 	if now == nil {
-		_, closes := a.act.(*closeNegotiation)
+		_, closes := a.builder.(*closeNegotiation)
 		return closes
 	}
 	if a.snapshot != nil && a.snapshot.CreatedAt != now.CreatedAt {
 		return false // another negotiation at the same address
 	}
-	return a.act.postcondition(a.snapshot, now)
+	return a.builder.postcondition(a.snapshot, now)
 }

@@ -71,8 +71,8 @@ func TestPreconditionsAndPostconditions(t *testing.T) {
 	otherTime := func(n *protocol.Negotiation) { n.CreatedAt++ }
 	type change = func(*protocol.Negotiation)
 	cases := map[string]struct {
-		act    act
-		before change
+		builder instructionBuilder
+		before  change
 		// same does not matter to the action, moved does, and done shows that the action is done.
 		same, moved, done []change
 	}{
@@ -161,8 +161,8 @@ func TestPreconditionsAndPostconditions(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			snapshot := snapshotWith(c.before)
-			action := &Action{act: c.act, snapshot: snapshotWith(c.before),
-				precondition: preconditionOf(c.act.(protocol.AnyInstruction).Effects(), snapshot)}
+			action := &Action{builder: c.builder, snapshot: snapshotWith(c.before),
+				precondition: preconditionOf(c.builder.(protocol.AnyInstruction).Effects(), snapshot)}
 			later := func(change change) *Snapshot {
 				now := snapshotWith(c.before)
 				if change != nil {
@@ -184,7 +184,7 @@ func TestPreconditionsAndPostconditions(t *testing.T) {
 				assert.True(t, action.isDone(later(change)), "done %d", i)
 			}
 			assert.False(t, action.precondition.isMet(nil))
-			_, closes := c.act.(*closeNegotiation)
+			_, closes := c.builder.(*closeNegotiation)
 			assert.Equal(t, closes, action.isDone(nil))
 
 			// Later changes of the caller's snapshot have no effect.

@@ -79,7 +79,7 @@ func (c *Client) Recover(ctx context.Context, wallet solana.PublicKey) ([]Recove
 func (c *Client) recoverEntries(
 	ctx context.Context, wallet solana.PublicKey, leased bool,
 ) ([]Recovered, error) {
-	c.orient(ctx)
+	c.syncSlot(ctx)
 	all, err := c.inFlight.unfinished(ctx, wallet, c.resolve)
 	if err != nil {
 		return nil, err
@@ -228,7 +228,7 @@ func (c *Client) resolveConflicts(ctx context.Context, with conflicts) (*Recover
 	if c.inFlight == nil {
 		return nil, nil
 	}
-	c.orient(ctx)
+	c.syncSlot(ctx)
 	for began := time.Now(); ; {
 		all, err := c.inFlight.unfinished(ctx, with.wallet, c.resolve)
 		if err != nil {

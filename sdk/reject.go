@@ -23,7 +23,7 @@ func (n *Negotiation) Reject(rejector solana.PublicKey) *Action {
 
 type reject struct{ protocol.RejectNegotiation }
 
-func (r reject) build(ctx context.Context, a *Action) (*builtAct, error) {
+func (r reject) build(ctx context.Context, a *Action) (*builtInstruction, error) {
 	n := a.snapshot
 	// A seller that leaves its account out agrees to forfeit the bond, so the program requires the account in
 	// every other state, even before the deposit.
@@ -38,7 +38,7 @@ func (r reject) build(ctx context.Context, a *Action) (*builtAct, error) {
 	}
 	r.On(a.Negotiation, &n.Negotiation)
 	r.BuyerTokenAccount, r.SellerTokenAccount, r.TokenProgram = to.buyer, to.seller, to.mint.TokenProgram
-	return &builtAct{payer: r.Rejector, preparation: to.before, instruction: &r.RejectNegotiation}, nil
+	return &builtInstruction{payer: r.Rejector, preparation: to.before, instruction: &r.RejectNegotiation}, nil
 }
 
 func (reject) postcondition(before, now *Snapshot) bool {

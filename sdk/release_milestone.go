@@ -22,7 +22,7 @@ func (n *Negotiation) ReleaseMilestone(releaser solana.PublicKey, index uint8) *
 
 type releaseMilestone struct{ protocol.ReleaseMilestone }
 
-func (m releaseMilestone) build(ctx context.Context, a *Action) (*builtAct, error) {
+func (m releaseMilestone) build(ctx context.Context, a *Action) (*builtInstruction, error) {
 	n := a.snapshot
 	// The buyer gets a part of the bond if this release settles the negotiation after a refund.
 	to, err := a.payouts(ctx, payoutRequest{payer: m.Releaser, withoutBuyer: n.HeldBond() == 0})
@@ -31,7 +31,7 @@ func (m releaseMilestone) build(ctx context.Context, a *Action) (*builtAct, erro
 	}
 	m.On(a.Negotiation, &n.Negotiation)
 	m.BuyerTokenAccount, m.SellerTokenAccount, m.TokenProgram = to.buyer, to.seller, to.mint.TokenProgram
-	return &builtAct{payer: m.Releaser, preparation: to.before, instruction: &m.ReleaseMilestone}, nil
+	return &builtInstruction{payer: m.Releaser, preparation: to.before, instruction: &m.ReleaseMilestone}, nil
 }
 
 // An agreement of the parties also decides a claimed milestone, with any split, so a settled negotiation is

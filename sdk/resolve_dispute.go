@@ -24,14 +24,14 @@ func (n *Negotiation) ResolveDispute(arbiter solana.PublicKey, index uint8, sell
 
 type resolveDispute struct{ protocol.ResolveDispute }
 
-func (d resolveDispute) build(ctx context.Context, a *Action) (*builtAct, error) {
+func (d resolveDispute) build(ctx context.Context, a *Action) (*builtInstruction, error) {
 	to, err := a.payouts(ctx, payoutRequest{payer: d.Arbiter})
 	if err != nil {
 		return nil, err
 	}
 	d.On(a.Negotiation, &a.snapshot.Negotiation)
 	d.BuyerTokenAccount, d.SellerTokenAccount, d.TokenProgram = to.buyer, to.seller, to.mint.TokenProgram
-	return &builtAct{payer: d.Arbiter, preparation: to.before, instruction: &d.ResolveDispute}, nil
+	return &builtInstruction{payer: d.Arbiter, preparation: to.before, instruction: &d.ResolveDispute}, nil
 }
 
 // An agreement also decides a disputed milestone, and no account shows with which split.

@@ -50,7 +50,7 @@ type settleByAgreement struct {
 	validFor time.Duration
 }
 
-func (s settleByAgreement) build(ctx context.Context, a *Action) (*builtAct, error) {
+func (s settleByAgreement) build(ctx context.Context, a *Action) (*builtInstruction, error) {
 	n := a.snapshot
 	if s.validFor < 0 {
 		return nil, errors.New("haggle: settle_by_agreement: ValidFor must not be negative")
@@ -68,7 +68,7 @@ func (s settleByAgreement) build(ctx context.Context, a *Action) (*builtAct, err
 	s.Buyer, s.Seller = n.Buyer, n.Seller
 	s.BuyerTokenAccount, s.SellerTokenAccount, s.TokenProgram = to.buyer, to.seller, to.mint.TokenProgram
 	s.ValidUntil = now + optional.Seconds(s.validFor, int64(defaultAgreementValidity/time.Second))
-	return &builtAct{payer: payer, preparation: to.before, instruction: &s.SettleByAgreement}, nil
+	return &builtInstruction{payer: payer, preparation: to.before, instruction: &s.SettleByAgreement}, nil
 }
 
 func (s settleByAgreement) postcondition(before, now *Snapshot) bool {

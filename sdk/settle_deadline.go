@@ -24,14 +24,14 @@ type settleDeadline struct {
 	payer solana.PublicKey
 }
 
-func (d settleDeadline) build(ctx context.Context, a *Action) (*builtAct, error) {
+func (d settleDeadline) build(ctx context.Context, a *Action) (*builtInstruction, error) {
 	to, err := a.payouts(ctx, payoutRequest{payer: d.payer})
 	if err != nil {
 		return nil, err
 	}
 	d.On(a.Negotiation, &a.snapshot.Negotiation)
 	d.BuyerTokenAccount, d.SellerTokenAccount, d.TokenProgram = to.buyer, to.seller, to.mint.TokenProgram
-	return &builtAct{payer: d.payer, preparation: to.before, instruction: &d.SettleDeadline}, nil
+	return &builtInstruction{payer: d.payer, preparation: to.before, instruction: &d.SettleDeadline}, nil
 }
 
 func (settleDeadline) postcondition(_, now *Snapshot) bool {

@@ -22,7 +22,7 @@ const maxSnapshots = 99
 func (c *Client) Snapshots(
 	ctx context.Context, commitment rpc.CommitmentType, addresses ...solana.PublicKey,
 ) ([]*Snapshot, error) {
-	c.orient(ctx)
+	c.syncSlot(ctx)
 	options := &rpc.GetMultipleAccountsOpts{Commitment: cmp.Or(commitment, c.commitment), Encoding: solana.EncodingBase64}
 	all := make([]*Snapshot, 0, len(addresses))
 	for part := range slices.Chunk(addresses, maxSnapshots) {

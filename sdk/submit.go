@@ -34,12 +34,12 @@ func (c *Client) Submit(ctx context.Context, tx *solana.Transaction) (receipt *R
 	if len(tx.Signatures) == 0 || len(tx.Message.AccountKeys) == 0 {
 		return nil, fmt.Errorf("%w: transaction has no signature", transaction.ErrMissingSigner)
 	}
-	c.orient(ctx)
-	draft, err := c.drafted(tx)
+	c.syncSlot(ctx)
+	prepared, err := c.preparedFor(tx)
 	if err != nil {
 		return nil, err
 	}
-	done, err := c.resolveConflicts(ctx, draft.conflicts())
+	done, err := c.resolveConflicts(ctx, prepared.conflicts())
 	if err != nil {
 		return nil, err
 	}
@@ -51,24 +51,24 @@ func (c *Client) Submit(ctx context.Context, tx *solana.Transaction) (receipt *R
 		}
 		return receipt, err
 	}
-	if draft.valid == nil {
-		if draft.valid, err = c.sender.ValidityOf(ctx, tx); err != nil {
+	if prepared.valid == nil {
+		if prepared.valid, err = c.sender.ValidityOf(ctx, tx); err != nil {
 			return nil, err
 		}
 	}
-	if !draft.valid.Nonce.IsZero() {
-		now := *draft.valid
+	if !prepared.valid.Nonce.IsZero() {
+		now := *prepared.valid
 		if unused, err := c.sender.NotExecutedBefore(ctx, tx.Signatures[0], &now); err == nil && !unused {
 			// It can no longer be executed. An entry in the journal could stay unfinished until a node with a
 			// complete history is available.
-			return withEvents(c.pending(draft, nil).Await(ctx))
+			return withEvents(c.pending(prepared, nil).Await(ctx))
 		}
 	}
-	return c.send(ctx, draft)
+	return c.send(ctx, prepared)
 }
 
-// outgoing is a transaction to send, with its description.
-type outgoing struct {
+// preparedTx is a transaction to send, with its description.
+type preparedTx struct {
 	transaction *solana.Transaction
 	// valid is nil if it is not known how long the transaction is valid.
 	valid      *send.Validity
@@ -82,9 +82,9 @@ type outgoing struct {
 }
 
 // Payer pays the fee.
-func (o *outgoing) Payer() solana.PublicKey { return o.transaction.Message.AccountKeys[0] }
+func (o *preparedTx) Payer() solana.PublicKey { return o.transaction.Message.AccountKeys[0] }
 
-func (o *outgoing) conflicts() conflicts {
+func (o *preparedTx) conflicts() conflicts {
 	return conflicts{
 		wallet: o.Payer(), key: o.key, intent: o.intent, negotiation: o.negotiation,
 		signature: o.transaction.Signatures[0],
@@ -92,7 +92,7 @@ func (o *outgoing) conflicts() conflicts {
 }
 
 // entry returns the journal's entry for the transaction.
-func (o *outgoing) entry(encoded []byte) JournalEntry {
+func (o *preparedTx) entry(encoded []byte) JournalEntry {
 	return JournalEntry{
 		Wallet:               o.Payer(),
 		Action:               o.action,
@@ -113,47 +113,47 @@ func (o *outgoing) entry(encoded []byte) JournalEntry {
 
 // send sends a signed transaction. If there is a journal, the transaction is recorded and authorised there
 // first.
-func (c *Client) send(ctx context.Context, draft *outgoing) (receipt *Receipt, err error) {
-	defer func() { c.attempts.record(draft, transaction.OutcomeOf(err)) }()
-	if err := draft.transaction.VerifySignatures(); err != nil {
+func (c *Client) send(ctx context.Context, prepared *preparedTx) (receipt *Receipt, err error) {
+	defer func() { c.attempts.record(prepared, transaction.OutcomeOf(err)) }()
+	if err := prepared.transaction.VerifySignatures(); err != nil {
 		return nil, unsent(fmt.Errorf("haggle: transaction not completely signed: %w", err))
 	}
-	encoded, err := draft.transaction.MarshalBinary()
+	encoded, err := prepared.transaction.MarshalBinary()
 	if err != nil {
 		return nil, unsent(fmt.Errorf("haggle: encode the transaction: %w", err))
 	}
 	if err := context.Cause(ctx); err != nil {
 		return nil, unsent(err)
 	}
-	pending := c.pending(draft, encoded)
+	pending := c.pending(prepared, encoded)
 	if c.inFlight == nil {
 		receipt, err = withEvents(pending.Send(ctx))
-		c.settled(ctx, draft.transaction, receipt, err)
+		c.settled(ctx, prepared.transaction, receipt, err)
 		return receipt, err
 	}
-	if err := c.inFlight.begin(ctx, draft.entry(encoded)); err != nil {
+	if err := c.inFlight.begin(ctx, prepared.entry(encoded)); err != nil {
 		var failed *JournalError
 		if errors.As(err, &failed) && failed.Outcome == transaction.Unknown {
 			failed.Failure = pending.Unknown(failed.Err)
-			c.resolveInBackground(draft.Payer())
+			c.resolveInBackground(prepared.Payer())
 		}
 		return nil, err
 	}
 	defer c.inFlight.remove(pending.Signature)
 	receipt, err = withEvents(pending.Send(ctx))
-	c.settled(ctx, draft.transaction, receipt, err)
+	c.settled(ctx, prepared.transaction, receipt, err)
 	err = c.inFlight.end(ctx, pending.Signature, err, true)
 	if !transaction.OutcomeOf(err).IsFinal() {
-		c.resolveInBackground(draft.Payer())
+		c.resolveInBackground(prepared.Payer())
 	}
 	return receipt, err
 }
 
 // pending returns a transaction to send or to wait for. encoded is nil if it must not be sent.
-func (c *Client) pending(draft *outgoing, encoded []byte) *send.Pending {
+func (c *Client) pending(prepared *preparedTx, encoded []byte) *send.Pending {
 	return c.sender.Pending(send.Pending{
-		Signature: draft.transaction.Signatures[0], Encoded: base64.StdEncoding.EncodeToString(encoded),
-		Invoked: send.InvokedPrograms(draft.transaction), Valid: *draft.valid, Commitment: draft.commitment,
+		Signature: prepared.transaction.Signatures[0], Encoded: base64.StdEncoding.EncodeToString(encoded),
+		Invoked: send.InvokedPrograms(prepared.transaction), Valid: *prepared.valid, Commitment: prepared.commitment,
 		SentAt: time.Now(),
 	})
 }
@@ -164,7 +164,7 @@ func (c *Client) Outcome(ctx context.Context, unknown *transaction.UnknownOutcom
 	if proven, ok := c.settlements.Get(unknown.Signature); ok {
 		return proven.receipt, proven.err
 	}
-	c.orient(ctx)
+	c.syncSlot(ctx)
 	return withEvents(c.pendingUnknown(unknown).Await(ctx))
 }
 

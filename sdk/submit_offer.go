@@ -44,7 +44,7 @@ type submitOffer struct {
 	extension time.Duration
 }
 
-func (s submitOffer) build(_ context.Context, a *Action) (*builtAct, error) {
+func (s submitOffer) build(_ context.Context, a *Action) (*builtInstruction, error) {
 	extension := optional.Seconds(s.extension, 0)
 	if extension < 0 || extension > math.MaxUint32 {
 		return nil, protocol.Refuse(a.Name, protocol.ErrInvalidParams,
@@ -52,7 +52,7 @@ func (s submitOffer) build(_ context.Context, a *Action) (*builtAct, error) {
 	}
 	s.On(a.Negotiation, &a.snapshot.Negotiation)
 	s.DeadlineExtension = uint32(extension)
-	return &builtAct{payer: s.Offerer, instruction: &s.SubmitOffer}, nil
+	return &builtInstruction{payer: s.Offerer, instruction: &s.SubmitOffer}, nil
 }
 
 func (s submitOffer) postcondition(before, now *Snapshot) bool {

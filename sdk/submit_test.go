@@ -320,7 +320,7 @@ func TestSubmittedTransactionIsValidForABlockhashLife(t *testing.T) {
 func (c *Client) submit(
 	ctx context.Context, tx *solana.Transaction, lastValid uint64,
 ) (*Receipt, error) {
-	return c.send(ctx, &outgoing{transaction: tx, valid: &send.Validity{LastHeight: lastValid},
+	return c.send(ctx, &preparedTx{transaction: tx, valid: &send.Validity{LastHeight: lastValid},
 		commitment: c.commitment})
 }
 

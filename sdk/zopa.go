@@ -28,13 +28,13 @@ type commitZopa struct {
 	price *protocol.SealedPrice
 }
 
-func (z commitZopa) build(_ context.Context, a *Action) (*builtAct, error) {
+func (z commitZopa) build(_ context.Context, a *Action) (*builtInstruction, error) {
 	if err := checkZopaStep(a, z.price, protocol.ZopaStep.IsCommit); err != nil {
 		return nil, err
 	}
 	z.On(a.Negotiation, &a.snapshot.Negotiation)
 	z.Agent, z.Commitment = z.price.Agent(), z.price.Commitment()
-	return &builtAct{payer: z.Agent, sealed: z.price, instruction: &z.SubmitZopaCommitment}, nil
+	return &builtInstruction{payer: z.Agent, sealed: z.price, instruction: &z.SubmitZopaCommitment}, nil
 }
 
 func (z commitZopa) postcondition(_, now *Snapshot) bool {
@@ -78,7 +78,7 @@ type revealZopa struct {
 	accepts bool
 }
 
-func (z revealZopa) build(ctx context.Context, a *Action) (*builtAct, error) {
+func (z revealZopa) build(ctx context.Context, a *Action) (*builtInstruction, error) {
 	if err := checkZopaStep(a, z.price, protocol.ZopaStep.IsReveal); err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (z revealZopa) build(ctx context.Context, a *Action) (*builtAct, error) {
 	if err := inTime(ctx); err != nil {
 		return nil, err
 	}
-	built := &builtAct{payer: z.Agent, instruction: &z.RevealZopaPrice, inTime: inTime}
+	built := &builtInstruction{payer: z.Agent, instruction: &z.RevealZopaPrice, inTime: inTime}
 	if side == protocol.OfferSideBuyer {
 		return built, nil
 	}

@@ -43,14 +43,14 @@ type Options struct {
 
 // Pool sends requests to endpoints. It may be used by several goroutines.
 type Pool struct {
-	endpoints   []*endpoint
-	cluster     cluster
-	slots       slots
-	orientation orientation
-	hedges      hedgeBudget
-	hedgeAfter  time.Duration
-	logger      *slog.Logger
-	observer    Observer
+	endpoints  []*endpoint
+	cluster    cluster
+	slots      slots
+	slotSync   slotSync
+	hedges     hedgeBudget
+	hedgeAfter time.Duration
+	logger     *slog.Logger
+	observer   Observer
 
 	closing context.Context
 	close   context.CancelFunc

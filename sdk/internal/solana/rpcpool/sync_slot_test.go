@@ -12,13 +12,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-func TestOrientedPoolRejectsALaggingNode(t *testing.T) {
+func TestSyncedPoolRejectsALaggingNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		behind, healthy := &fakeNode{slot: 50}, &fakeNode{slot: 100}
 		pool := newFakePool(t, nil, behind, healthy)
-		pool.Orient(t.Context(), rpc.CommitmentConfirmed)
+		pool.SyncSlot(t.Context(), rpc.CommitmentConfirmed)
 		requireBalance(t, pool, 100)
-		pool.Orient(t.Context(), rpc.CommitmentConfirmed)
+		pool.SyncSlot(t.Context(), rpc.CommitmentConfirmed)
 		assert.Equal(t, 1, healthy.called("getSlot"), "once in its life")
 
 		healthy.fail = always(errReset)
@@ -27,15 +27,15 @@ func TestOrientedPoolRejectsALaggingNode(t *testing.T) {
 	})
 }
 
-func TestOrientationEndsWithoutSlowNodes(t *testing.T) {
+func TestSlotSyncEndsWithoutSlowNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		behind, broken, silent, slow := &fakeNode{slot: 50}, &fakeNode{slot: 60, fail: always(errReset)}, &fakeNode{latency: time.Hour}, &fakeNode{slot: 200, latency: 2 * time.Second}
 		pool := newFakePool(t, nil, behind, broken, silent, slow)
 		began := time.Now()
 		for range 3 {
-			pool.Orient(t.Context(), rpc.CommitmentConfirmed)
+			pool.SyncSlot(t.Context(), rpc.CommitmentConfirmed)
 		}
-		assert.Equal(t, orientLimit, time.Since(began))
+		assert.Equal(t, syncLimit, time.Since(began))
 		requireBalance(t, pool, 50)
 
 		// The slow endpoint answers two requests: its genesis hash and its slot.
@@ -44,23 +44,23 @@ func TestOrientationEndsWithoutSlowNodes(t *testing.T) {
 	})
 }
 
-func TestOrientationOfASingleNodeSendsNothing(t *testing.T) {
+func TestSlotSyncOfASingleNodeSendsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one := &fakeNode{slot: 50}
-		newFakePool(t, nil, one).Orient(t.Context(), rpc.CommitmentConfirmed)
+		newFakePool(t, nil, one).SyncSlot(t.Context(), rpc.CommitmentConfirmed)
 		assert.Empty(t, one.calls)
 	})
 }
 
-func TestOrientationEndsWithThePool(t *testing.T) {
+func TestSlotSyncEndsWithThePool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one, two := &fakeNode{latency: time.Hour}, &fakeNode{latency: time.Hour}
 		pool := newFakePool(t, nil, one, two)
 		time.AfterFunc(time.Second, pool.Close)
 		began := time.Now()
-		pool.Orient(t.Context(), rpc.CommitmentConfirmed)
+		pool.SyncSlot(t.Context(), rpc.CommitmentConfirmed)
 		assert.Equal(t, time.Second, time.Since(began))
-		pool.Orient(t.Context(), rpc.CommitmentConfirmed)
+		pool.SyncSlot(t.Context(), rpc.CommitmentConfirmed)
 	})
 }
 
@@ -69,7 +69,7 @@ func TestHoweverOldAcceptsOlderAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ahead, behind := &fakeNode{slot: 1_000_000}, &fakeNode{slot: 50}
 		pool := newFakePool(t, nil, ahead, behind)
-		pool.Orient(t.Context(), rpc.CommitmentConfirmed)
+		pool.SyncSlot(t.Context(), rpc.CommitmentConfirmed)
 		asked := 0
 		pool.Each("getBalance", func(one Single) bool {
 			if one.endpoint.transport != behind {
