@@ -100,9 +100,10 @@ func (t transaction) records() bool {
 	return false
 }
 
-var executedMessage = regexp.MustCompile(`(?s)^(?:statement|execute [^:]*): (.*\S)\s*$`)
+var executedMessage = regexp.MustCompile(`(?s)^(?:statement|execute [^:]*): (?:-- name: [^\n]*\n)?(.*\S)\s*$`)
 
-// executed returns the SQL in a message about an executed statement.
+// executed returns the SQL of a message about an executed statement, without the name that sqlc writes before it: in a
+// script of pgbench, where a statement is one line, the name would make a comment of the line.
 func executed(message string) (sql string, is bool) {
 	found := executedMessage.FindStringSubmatch(message)
 	if found == nil {

@@ -10,7 +10,7 @@ import (
 func TestStatementsAreReadFromTheLog(t *testing.T) {
 	log := `{"pid":1,"dbname":"captured","message":"statement: begin"}
 {"pid":2,"dbname":"captured","message":"execute s1: SELECT id FROM api_keys","detail":"parameters: $1 = 'x'"}
-{"pid":1,"dbname":"captured","message":"execute s2: INSERT INTO negotiation_rounds VALUES ($1, $2)",` +
+{"pid":1,"dbname":"captured","message":"execute s2: -- name: AddRound :exec\nINSERT INTO negotiation_rounds VALUES ($1, $2)\n",` +
 		`"detail":"parameters: $1 = 'it''s, $2 = ''y''', $2 = NULL"}
 {"pid":3,"dbname":"loaded","message":"statement: begin"}
 {"pid":1,"dbname":"captured","message":"statement: commit"}

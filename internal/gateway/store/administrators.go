@@ -30,7 +30,7 @@ func (s *Store) FirstAdministratorKey(ctx context.Context, hash string) (Adminis
 	if err != nil {
 		return AdministratorKey{}, err
 	}
-	return single("first administrator key", administratorOf)(s.writeQueries.FirstAdministratorKey(ctx,
+	return single("first administrator key", administratorOf)(s.write.FirstAdministratorKey(ctx,
 		queries.FirstAdministratorKeyParams{ID: id.String(), Hash: hash, CreatedAt: s.now().UnixMicro()}))
 }
 
@@ -44,10 +44,10 @@ func (s *Store) ReplaceAdministratorKeys(
 	}
 	err = s.transact(ctx, func(t *transaction) error {
 		now := queries.NullTime(s.now())
-		if err := t.queries.RevokeAdministratorKeys(ctx, now); err != nil {
+		if err := t.RevokeAdministratorKeys(ctx, now); err != nil {
 			return err
 		}
-		added, err = single("administrator key", administratorOf)(t.queries.AddAdministratorKey(ctx,
+		added, err = single("administrator key", administratorOf)(t.AddAdministratorKey(ctx,
 			queries.AddAdministratorKeyParams{ID: id.String(), Hash: hash, CreatedAt: now}))
 		return err
 	})
@@ -56,5 +56,5 @@ func (s *Store) ReplaceAdministratorKeys(
 
 // AdministratorKeyByHash returns a key, or [ErrNotFound]. The key can be revoked.
 func (s *Store) AdministratorKeyByHash(ctx context.Context, hash string) (AdministratorKey, error) {
-	return single("administrator key", administratorOf)(s.readQueries.AdministratorKeyByHash(ctx, hash))
+	return single("administrator key", administratorOf)(s.read.AdministratorKeyByHash(ctx, hash))
 }

@@ -37,10 +37,10 @@ func (s *Store) Analytics(ctx context.Context, publisher int64, from, until time
 	}
 	since, before := queries.NullTime(from), queries.NullTime(until)
 	if publisher == 0 {
-		return several(dayOf)(s.readQueries.Days(ctx, since, before))
+		return several(dayOf)(s.read.Days(ctx, since, before))
 	}
 	return several(func(row queries.DaysOfPublisherRow) Day { return dayOf(queries.DaysRow(row)) })(
-		s.readQueries.DaysOfPublisher(ctx, queries.DaysOfPublisherParams{
+		s.read.DaysOfPublisher(ctx, queries.DaysOfPublisherParams{
 			FromTime: since, UntilTime: before, PublisherID: publisher,
 		}))
 }
@@ -71,12 +71,12 @@ func totalOf(row queries.EndedTotalsRow) Total {
 // EndedTotals returns the figures by status of the negotiations that ended after a time and until another. Statuses
 // without negotiations are left out.
 func (s *Store) EndedTotals(ctx context.Context, after, until time.Time) ([]Total, error) {
-	return several(totalOf)(s.readQueries.EndedTotals(ctx, queries.NullTime(after), queries.NullTime(until)))
+	return several(totalOf)(s.read.EndedTotals(ctx, queries.NullTime(after), queries.NullTime(until)))
 }
 
 // RecentTotals returns the figures by status of the open negotiations, and of those that ended after a time.
 func (s *Store) RecentTotals(ctx context.Context, after time.Time) ([]Total, error) {
 	return several(func(row queries.RecentTotalsRow) Total {
 		return totalOf(queries.EndedTotalsRow(row))
-	})(s.readQueries.RecentTotals(ctx, queries.NullTime(after)))
+	})(s.read.RecentTotals(ctx, queries.NullTime(after)))
 }

@@ -65,7 +65,7 @@ func clientOf(row queries.Client) Client {
 func (s *Store) RegisterClient(ctx context.Context, c Client, key *Key) (Client, error) {
 	names := formsOf(c.Name)
 	added, _, err := addOnce(ctx, s, key, func(t *transaction) (Client, error) {
-		added, err := single("client "+c.Subject, clientOf)(t.queries.AddClient(ctx, queries.AddClientParams{
+		added, err := single("client "+c.Subject, clientOf)(t.AddClient(ctx, queries.AddClientParams{
 			Kind: string(c.Kind), Subject: c.Subject, Name: queries.NullText(c.Name),
 			NameKey: names.key, Skeleton: names.skeleton, PublicKey: queries.NullText(c.PublicKey),
 			CreatedAt: queries.NullTime(s.now()),
@@ -76,7 +76,7 @@ func (s *Store) RegisterClient(ctx context.Context, c Client, key *Key) (Client,
 		return added, t.refuseFormerKey(ctx, added)
 	})
 	if errors.Is(err, ErrExists) {
-		other, found := single("client", clientOf)(s.readQueries.ClientByForms(ctx, names.key, names.skeleton))
+		other, found := single("client", clientOf)(s.read.ClientByForms(ctx, names.key, names.skeleton))
 		switch {
 		case found == nil:
 			err = nameError("client", other.ID, other.Name, c.Name)
@@ -90,7 +90,7 @@ func (s *Store) RegisterClient(ctx context.Context, c Client, key *Key) (Client,
 // AnonymousClient returns the anonymous client with a subject. It adds one if there is none.
 func (s *Store) AnonymousClient(ctx context.Context, subject string) (Client, error) {
 	return single("anonymous client", clientOf)(
-		s.writeQueries.AnonymousClient(ctx, subject, queries.NullTime(s.now())))
+		s.write.AnonymousClient(ctx, subject, queries.NullTime(s.now())))
 }
 
 // UpdateClient locks the row of a client, calls change, and stores the subject, the public key, its revocation and the
@@ -102,7 +102,7 @@ func (s *Store) UpdateClient(
 ) (changed Client, err error) {
 	result := single(clientName(id), clientOf)
 	err = s.transact(ctx, func(t *transaction) error {
-		before, err := result(t.queries.LockClient(ctx, id))
+		before, err := result(t.LockClient(ctx, id))
 		if err != nil {
 			return err
 		}
@@ -110,7 +110,7 @@ func (s *Store) UpdateClient(
 		if err := change(&c); err != nil {
 			return err
 		}
-		changed, err = result(t.queries.UpdateClient(ctx, queries.UpdateClientParams{
+		changed, err = result(t.UpdateClient(ctx, queries.UpdateClientParams{
 			ID: id, Subject: c.Subject, PublicKey: queries.NullText(c.PublicKey),
 			SuspendedAt: queries.NullTime(c.SuspendedAt), KeyRevokedAt: queries.NullTime(c.KeyRevokedAt),
 		}))
@@ -124,7 +124,7 @@ func (s *Store) UpdateClient(
 		if ended.IsZero() {
 			ended = s.now()
 		}
-		return t.queries.AddFormerKey(ctx, queries.AddFormerKeyParams{
+		return t.AddFormerKey(ctx, queries.AddFormerKeyParams{
 			Kind: string(before.Kind), Subject: before.Subject, ClientID: id, PublicKey: before.PublicKey,
 			EndedAt: queries.NullTime(ended),
 		})
@@ -139,7 +139,7 @@ func (t *transaction) refuseFormerKey(ctx context.Context, c Client) error {
 	if c.PublicKey == "" {
 		return nil
 	}
-	_, err := t.queries.EndedPublicKey(ctx, c.PublicKey, c.ID)
+	_, err := t.EndedPublicKey(ctx, c.PublicKey, c.ID)
 	switch err := named("former key", err); {
 	case errors.Is(err, ErrNotFound):
 		return nil
@@ -161,17 +161,17 @@ type FormerKey struct {
 func (s *Store) FormerKey(ctx context.Context, kind ClientKind, subject string) (FormerKey, error) {
 	return single("former key", func(row queries.FormerClientKey) FormerKey {
 		return FormerKey{row.ClientID, row.PublicKey, time.Time(row.EndedAt)}
-	})(s.readQueries.FormerKey(ctx, string(kind), subject))
+	})(s.read.FormerKey(ctx, string(kind), subject))
 }
 
 // Client returns a client, or [ErrNotFound].
 func (s *Store) Client(ctx context.Context, id int64) (Client, error) {
-	return single(clientName(id), clientOf)(s.readQueries.Client(ctx, id))
+	return single(clientName(id), clientOf)(s.read.Client(ctx, id))
 }
 
 // ClientBySubject returns a client, or [ErrNotFound].
 func (s *Store) ClientBySubject(ctx context.Context, kind ClientKind, subject string) (Client, error) {
-	return single("client "+subject, clientOf)(s.readQueries.ClientBySubject(ctx, string(kind), subject))
+	return single("client "+subject, clientOf)(s.read.ClientBySubject(ctx, string(kind), subject))
 }
 
 // Clients lists the clients, newest first.
@@ -212,7 +212,7 @@ func keyOf(row queries.APIKey) APIKey {
 	}
 }
 
-func (s *Store) addKey(ctx context.Context, run *queries.Queries, k APIKey) (APIKey, error) {
+func (s *Store) addKey(ctx context.Context, run queries.Querier, k APIKey) (APIKey, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return k, err
@@ -228,14 +228,14 @@ func (s *Store) addKey(ctx context.Context, run *queries.Queries, k APIKey) (API
 // key the API key of the first one with replayed true, without its hash: the database cannot return the text
 // of a key.
 func (s *Store) CreateKey(ctx context.Context, k APIKey, key *Key) (added APIKey, replayed bool, err error) {
-	return addOnce(ctx, s, key, func(t *transaction) (APIKey, error) { return s.addKey(ctx, t.queries, k) })
+	return addOnce(ctx, s, key, func(t *transaction) (APIKey, error) { return s.addKey(ctx, t, k) })
 }
 
 // KeyWithOwner returns an API key with the name of its owner, or [ErrNotFound]. The key can be expired or
 // revoked. Each request with a key begins with it, so it is one statement, and at most one in keyLifetime.
 func (s *Store) KeyWithOwner(ctx context.Context, hash string) (APIKey, string, error) {
 	return s.keys.get(hash, func() (APIKey, string, error) {
-		row, err := s.readQueries.KeyWithOwner(ctx, hash)
+		row, err := s.read.KeyWithOwner(ctx, hash)
 		k, err := single("API key", keyOf)(row.APIKey, err)
 		if row.OwnerSuspendedAt != 0 {
 			k.OwnerSuspendedAt = time.UnixMicro(row.OwnerSuspendedAt).UTC()
@@ -249,7 +249,7 @@ func (s *Store) Key(ctx context.Context, id string) (APIKey, error) {
 	if err := checkID("API key", id); err != nil {
 		return APIKey{}, err
 	}
-	return single("API key "+id, keyOf)(s.readQueries.Key(ctx, id))
+	return single("API key "+id, keyOf)(s.read.Key(ctx, id))
 }
 
 // RevokeKey revokes an API key. A key that is revoked already keeps its time. It returns [ErrNotFound] if no
@@ -258,7 +258,7 @@ func (s *Store) RevokeKey(ctx context.Context, id string) (APIKey, error) {
 	if err := checkID("API key", id); err != nil {
 		return APIKey{}, err
 	}
-	revoked, err := single("API key "+id, keyOf)(s.writeQueries.RevokeKey(ctx, queries.NullTime(s.now()), id))
+	revoked, err := single("API key "+id, keyOf)(s.write.RevokeKey(ctx, queries.NullTime(s.now()), id))
 	s.keys.forget(revoked.Hash)
 	return revoked, err
 }
@@ -274,7 +274,7 @@ func (s *Store) RotateKey(ctx context.Context, id, newHash string, overlap time.
 	}
 	result := single("API key "+id, keyOf)
 	err = s.transact(ctx, func(t *transaction) error {
-		old, err := result(t.queries.LockKey(ctx, id))
+		old, err := result(t.LockKey(ctx, id))
 		if err != nil {
 			return err
 		}
@@ -291,10 +291,10 @@ func (s *Store) RotateKey(ctx context.Context, id, newHash string, overlap time.
 			end = old.ExpiresAt
 		}
 		old.Hash = newHash
-		if added, err = s.addKey(ctx, t.queries, old); err != nil {
+		if added, err = s.addKey(ctx, t, old); err != nil {
 			return err
 		}
-		replaced, err = result(t.queries.ReplaceKey(ctx, queries.ReplaceKeyParams{
+		replaced, err = result(t.ReplaceKey(ctx, queries.ReplaceKeyParams{
 			ID: id, ExpiresAt: queries.NullTime(end), ReplacedBy: queries.NullText(added.ID),
 		}))
 		return err

@@ -74,7 +74,7 @@ func (s *Store) CreateNegotiations(ctx context.Context, c Creation, decide Decid
 func (t *transaction) create(
 	ctx context.Context, c Creation, publishers []int64, decide Decide, result *Result,
 ) error {
-	client, err := single(clientName(c.Client), clientOf)(t.queries.LockClient(ctx, c.Client))
+	client, err := single(clientName(c.Client), clientOf)(t.LockClient(ctx, c.Client))
 	if err == nil {
 		err = client.Permitted()
 	}
@@ -107,7 +107,7 @@ func (t *transaction) create(
 		for i := range states {
 			states[i].Bundle = id.String()
 		}
-		writes = writesOf((*queries.Queries).AddBundle, queries.AddBundleParams{
+		writes = writesOf(queries.Querier.AddBundle, queries.AddBundleParams{
 			ID: id.String(), ClientID: client.ID, Definition: queries.JSON(c.Bundle), CreatedAt: queries.NullTime(now),
 		})
 	}
@@ -130,8 +130,9 @@ func (t *transaction) create(
 		result.Negotiations = append(result.Negotiations, n)
 	}
 	result.Answer = outcome.Answer
-	return t.finish(ctx, slices.Concat(writes, writesOf((*queries.Queries).AddNegotiation, rows...),
-		added.writes(), c.Key.writes(outcome.Answer, now)))
+	t.writes = slices.Concat(writes, writesOf(queries.Querier.AddNegotiation, rows...), added.writes(),
+		c.Key.writes(outcome.Answer, now))
+	return nil
 }
 
 // inList returns "$first, ..." for a number of arguments.
@@ -165,8 +166,8 @@ func (t *transaction) newStates(
 	found, err := collect[row](ctx, t, `SELECT p.id AS publisher, p.published_floor_micro AS floor,
 		v.id AS strategy, v.definition FROM publishers p
 		LEFT JOIN negotiation_strategies v ON v.publisher_id = p.id AND v.is_active
-		WHERE p.is_active AND p.id IN (`+inList(1, len(publishers))+`) ORDER BY p.id, v.id
-FOR NO KEY UPDATE OF p`, anyOf(publishers)...)
+		WHERE p.is_active AND p.id IN (`+inList(1, len(publishers))+`) ORDER BY p.id, v.id`+
+		t.store.Dialect.lock("FOR NO KEY UPDATE OF p"), anyOf(publishers)...)
 	if err != nil {
 		return nil, err
 	}

@@ -91,9 +91,9 @@ type changes struct {
 
 // writes returns the statements that add the rows.
 func (c *changes) writes() []write {
-	return slices.Concat(writesOf((*queries.Queries).AddRound, c.rounds...),
-		writesOf((*queries.Queries).AddMessage, c.messages...),
-		writesOf((*queries.Queries).AddAuditEntry, c.entries...))
+	return slices.Concat(writesOf(queries.Querier.AddRound, c.rounds...),
+		writesOf(queries.Querier.AddMessage, c.messages...),
+		writesOf(queries.Querier.AddAuditEntry, c.entries...))
 }
 
 // check returns an error for a decision that the state does not allow.

@@ -5,11 +5,11 @@
 // the lock, the operation returns [ErrInProgress] and changes nothing. Terms, strategies and analyses are
 // JSON that the store does not interpret, except that it copies the parts of a strategy with a column.
 //
-// Package queries has the fixed statements; sqlc checks them and generates the query functions. This package
-// composes the statements that depend on arguments (optional filters, lists of ids) or on the dialect, and
-// has those whose rows it streams.
+// Package queries has the fixed statements; sqlc checks them and generates the query functions of both
+// databases. This package composes the statements that depend on arguments (optional filters, lists of ids)
+// or on the dialect, and has those whose rows it streams.
 //
-// The transactions use one set of SQL. The dialects differ in column types, triggers and the indexes over
-// JSON (package schema), in row locks, and in the number of statements: PostgreSQL executes the writes of a
-// transaction as one.
+// PostgreSQL is used through pgxpool and [pgx.Tx], SQLite through database/sql. Everything else is the same
+// code: the two differ in column types, triggers and indexes (package schema), in row locks, and in the
+// commit. PostgreSQL gets the writes of a transaction and COMMIT in one message.
 package store

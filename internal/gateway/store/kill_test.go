@@ -108,7 +108,7 @@ func TestAKilledProcessLosesAndRepeatsNothing(t *testing.T) {
 		}
 		require.Greater(t, len(confirmed), 30)
 		for key, id := range confirmed {
-			require.EqualValues(t, 1, count(t, f.reader,
+			require.EqualValues(t, 1, count(t, f.db,
 				`SELECT COUNT(*) FROM idempotency_keys WHERE idempotency_key = $1`, key))
 			n, err := f.Negotiation(t.Context(), id)
 			require.NoError(t, err)
@@ -116,19 +116,19 @@ func TestAKilledProcessLosesAndRepeatsNothing(t *testing.T) {
 			require.GreaterOrEqual(t, n.CurrentRound, rounds, key)
 		}
 		// Each key is one round of the client, and every part of a transaction is there.
-		keys := count(t, f.reader, `SELECT COUNT(*) FROM idempotency_keys`)
+		keys := count(t, f.db, `SELECT COUNT(*) FROM idempotency_keys`)
 		require.GreaterOrEqual(t, keys, int64(len(confirmed)))
 		// Each of the workers was in one transaction at most when it was killed.
 		require.LessOrEqual(t, keys, int64(len(confirmed)+3*len(publishers)))
-		require.Equal(t, keys, count(t, f.reader, `SELECT COUNT(*) FROM negotiation_rounds WHERE actor = 'client'`))
-		require.Equal(t, keys, count(t, f.reader, `SELECT SUM(current_round) FROM negotiations`))
-		require.Equal(t, count(t, f.reader, `SELECT COUNT(*) FROM negotiation_rounds WHERE action = 'counter'`),
-			count(t, f.reader, `SELECT COUNT(*) FROM negotiation_messages`))
-		require.Equal(t, count(t, f.reader, `SELECT COUNT(*) FROM policies`),
-			count(t, f.reader, `SELECT COUNT(*) FROM negotiations WHERE generated_policy_id IS NOT NULL AND status =
+		require.Equal(t, keys, count(t, f.db, `SELECT COUNT(*) FROM negotiation_rounds WHERE actor = 'client'`))
+		require.Equal(t, keys, count(t, f.db, `SELECT SUM(current_round) FROM negotiations`))
+		require.Equal(t, count(t, f.db, `SELECT COUNT(*) FROM negotiation_rounds WHERE action = 'counter'`),
+			count(t, f.db, `SELECT COUNT(*) FROM negotiation_messages`))
+		require.Equal(t, count(t, f.db, `SELECT COUNT(*) FROM policies`),
+			count(t, f.db, `SELECT COUNT(*) FROM negotiations WHERE generated_policy_id IS NOT NULL AND status =
 				'accepted'`))
-		require.Equal(t, count(t, f.reader, `SELECT COUNT(*) FROM audit_entries`),
-			count(t, f.reader, `SELECT SUM(audit_length) FROM negotiations`))
+		require.Equal(t, count(t, f.db, `SELECT COUNT(*) FROM audit_entries`),
+			count(t, f.db, `SELECT SUM(audit_length) FROM negotiations`))
 		public, private, err := ed25519.GenerateKey(nil)
 		require.NoError(t, err)
 		path := filepath.Join(t.TempDir(), "checkpoints")

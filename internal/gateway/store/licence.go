@@ -51,7 +51,7 @@ func (s *Store) GenerateLicence(ctx context.Context, negotiation string,
 		case state.Status != engine.Accepted:
 			return &StatusError{Status: state.Status, Reason: state.Reason}
 		case state.Policy != 0:
-			p, err = single(policyName(state.Policy), policyOf)(t.queries.Policy(ctx, state.Policy))
+			p, err = single(policyName(state.Policy), policyOf)(t.Policy(ctx, state.Policy))
 			return err
 		}
 		document, err := build(state)
@@ -59,7 +59,7 @@ func (s *Store) GenerateLicence(ctx context.Context, negotiation string,
 			return err
 		}
 		result := single("licence of negotiation "+negotiation, policyOf)
-		p, err = result(t.queries.AddPolicy(ctx, queries.AddPolicyParams{
+		p, err = result(t.AddPolicy(ctx, queries.AddPolicyParams{
 			PublisherID: state.Publisher, ClientID: state.Client, NegotiationID: state.ID,
 			PolicyJSON: queries.JSON(document), CreatedAt: queries.NullTime(state.Now),
 		}))
@@ -67,7 +67,7 @@ func (s *Store) GenerateLicence(ctx context.Context, negotiation string,
 			return err
 		}
 		created = true
-		return t.record(ctx, state, "licence", map[string]any{"policy_id": p.ID, "policy": document},
+		return t.record(state, "licence", map[string]any{"policy_id": p.ID, "policy": document},
 			func(n *Negotiation) {
 				n.Policy = p.ID
 			})
@@ -79,7 +79,7 @@ func (s *Store) GenerateLicence(ctx context.Context, negotiation string,
 }
 
 // record changes a locked negotiation without a round, and adds an audit entry.
-func (t *transaction) record(ctx context.Context, state State, kind string, data any,
+func (t *transaction) record(state State, kind string, data any,
 	change func(*Negotiation)) error {
 	entry, err := json.Marshal(data)
 	if err != nil {
@@ -92,7 +92,8 @@ func (t *transaction) record(ctx context.Context, state State, kind string, data
 	}
 	n.UpdatedAt = state.Now
 	change(&n)
-	return t.all(ctx, append(c.writes(), writesOf((*queries.Queries).UpdateNegotiation, n.update())...)...)
+	t.writes = append(c.writes(), writesOf(queries.Querier.UpdateNegotiation, n.update())...)
+	return nil
 }
 
 // RevokeLicence revokes the licence of a negotiation. A licence that is revoked already keeps its time. It
@@ -108,15 +109,15 @@ func (s *Store) RevokeLicence(ctx context.Context, publisher int64, negotiation,
 		if err != nil {
 			return err
 		}
-		p, err = result(t.queries.PolicyOfNegotiation(ctx, negotiation, publisher))
+		p, err = result(t.PolicyOfNegotiation(ctx, negotiation, publisher))
 		if err != nil || !p.RevokedAt.IsZero() {
 			return err
 		}
-		p, err = result(t.queries.RevokePolicy(ctx, queries.NullTime(states[0].Now), p.ID))
+		p, err = result(t.RevokePolicy(ctx, queries.NullTime(states[0].Now), p.ID))
 		if err != nil {
 			return err
 		}
-		return t.record(ctx, states[0], "licence_revoked", map[string]any{"policy_id": p.ID, "reason": reason},
+		return t.record(states[0], "licence_revoked", map[string]any{"policy_id": p.ID, "reason": reason},
 			func(*Negotiation) {})
 	})
 	return p, err
@@ -124,7 +125,7 @@ func (s *Store) RevokeLicence(ctx context.Context, publisher int64, negotiation,
 
 // Policy returns a licence, or [ErrNotFound].
 func (s *Store) Policy(ctx context.Context, id int64) (Policy, error) {
-	return single(policyName(id), policyOf)(s.readQueries.Policy(ctx, id))
+	return single(policyName(id), policyOf)(s.read.Policy(ctx, id))
 }
 
 func policyName(id int64) string { return fmt.Sprintf("licence %d", id) }

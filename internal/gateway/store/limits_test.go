@@ -143,11 +143,11 @@ func TestTheLimitsHoldUnderConcurrency(t *testing.T) {
 			})
 		}
 		group.Wait()
-		require.EqualValues(t, 1, count(t, f.reader, `SELECT COUNT(*) FROM negotiations WHERE publisher_id = $1`,
+		require.EqualValues(t, 1, count(t, f.db, `SELECT COUNT(*) FROM negotiations WHERE publisher_id = $1`,
 			f.publisher.ID))
-		require.EqualValues(t, 10, count(t, f.reader,
+		require.EqualValues(t, 10, count(t, f.db,
 			`SELECT COUNT(DISTINCT bundle_id) FROM negotiations WHERE client_id = $1`, f.client.ID))
-		require.LessOrEqual(t, count(t, f.reader,
+		require.LessOrEqual(t, count(t, f.db,
 			`SELECT MAX(n) FROM (SELECT COUNT(*) AS n FROM negotiations GROUP BY publisher_id) AS counts`), int64(3))
 	})
 }
@@ -209,7 +209,7 @@ func TestOneOfConcurrentRoundsWins(t *testing.T) {
 		stored, err := f.Negotiation(t.Context(), n.ID)
 		require.NoError(t, err)
 		require.Equal(t, rounds+1, stored.CurrentRound)
-		require.EqualValues(t, 2*(rounds+1), count(t, f.reader, `SELECT COUNT(*) FROM negotiation_rounds`))
+		require.EqualValues(t, 2*(rounds+1), count(t, f.db, `SELECT COUNT(*) FROM negotiation_rounds`))
 	})
 }
 
@@ -278,7 +278,7 @@ func TestOneOfConcurrentRepetitionsIsExecuted(t *testing.T) {
 		}
 		require.Equal(t, 1, executed)
 		require.Len(t, answers, 1)
-		require.EqualValues(t, 3, count(t, f.reader, `SELECT SUM(current_round) FROM negotiations`))
+		require.EqualValues(t, 3, count(t, f.db, `SELECT SUM(current_round) FROM negotiations`))
 	})
 }
 
@@ -297,12 +297,12 @@ func TestABundleIsAcceptedAsAWhole(t *testing.T) {
 		_, err = f.Accept(t.Context(), AcceptRequest{Client: f.client.ID, Offers: []Offer{{a.ID, 1}, {b.ID, 2}}},
 			at1800, nil)
 		require.ErrorIs(t, err, ErrOfferChanged)
-		require.Zero(t, count(t, f.reader, `SELECT COUNT(*) FROM negotiations WHERE status = 'accepted'`))
+		require.Zero(t, count(t, f.db, `SELECT COUNT(*) FROM negotiations WHERE status = 'accepted'`))
 		answered := func(d []Decision) (json.RawMessage, error) { return json.Marshal(len(d)) }
 		result, err = f.Accept(t.Context(), AcceptRequest{Client: f.client.ID,
 			Offers: []Offer{{a.ID, 1}, {b.ID, 1}}}, at1800, answered)
 		require.NoError(t, err)
 		require.Equal(t, "2", string(result.Answer))
-		require.EqualValues(t, 2, count(t, f.reader, `SELECT COUNT(*) FROM negotiations WHERE status = 'accepted'`))
+		require.EqualValues(t, 2, count(t, f.db, `SELECT COUNT(*) FROM negotiations WHERE status = 'accepted'`))
 	})
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/internal/gateway/engine"
@@ -44,12 +46,31 @@ func onBoth(t *testing.T, test func(t *testing.T, f *fixture)) {
 // fixture is a store with a publisher and a client. Its clock moves only when a test moves it.
 type fixture struct {
 	*Store
+	// db is a handle of database/sql on the store's connections.
+	db        *sql.DB
 	address   string
 	offset    atomic.Int64
 	publisher Publisher
 	strategy  Strategy
 	client    Client
+	messages  messages
 }
+
+// messages counts the messages to PostgreSQL: a batch is one.
+type messages struct{ count atomic.Int64 }
+
+func (m *messages) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+	m.count.Add(1)
+	return ctx
+}
+func (m *messages) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+func (m *messages) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
+	m.count.Add(1)
+	return ctx
+}
+func (m *messages) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
+func (m *messages) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData)     {}
 
 var start = time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
 
@@ -71,15 +92,28 @@ func newFixture(t *testing.T, address string) *fixture {
 	t.Helper()
 	f := &fixture{address: address}
 	f.Store = f.open(t, Limits{OpenPerClient: 100})
+	f.db = sqlOf(t, f.Store)
 	f.publisher = f.addPublisher(t, "site-a.local")
 	f.client = f.addClient(t, "acme")
 	return f
 }
 
+// sqlOf returns a handle of database/sql on the connections of a store.
+func sqlOf(t *testing.T, s *Store) *sql.DB {
+	t.Helper()
+	p, is := s.database.(*postgres)
+	if !is {
+		return s.database.(*sqliteFile).writes
+	}
+	db := stdlib.OpenDBFromPool(p.pool)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	return db
+}
+
 // open opens another store on the same database.
 func (f *fixture) open(t *testing.T, limits Limits) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), Config{Address: f.address, Limits: limits, Now: func() time.Time {
+	s, err := Open(t.Context(), Config{Address: f.address, Limits: limits, tracer: &f.messages, Now: func() time.Time {
 		return start.Add(time.Duration(f.offset.Load()))
 	}})
 	require.NoError(t, err)

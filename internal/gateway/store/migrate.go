@@ -3,27 +3,18 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
-	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 
-	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 	"github.com/haggle-protocol/haggle/internal/gateway/store/schema"
 )
 
 const versionTable = "gateway_schema_version"
 
-// migrationTries is the number of attempts to create a SQLite file's tables. SQLite has no lock for it: if
-// several processes start on a new file, one creates the tables, and the others fail and find them the next
-// time.
-const migrationTries = 8
-
 // fills compute values of existing rows after the migration with a version.
-var fills = map[int64]func(context.Context, *queries.Queries) error{10: fillNames}
+var fills = map[int64]func(context.Context, *sql.Tx) error{10: fillNames}
 
 // versions returns the migrations of a dialect.
 func versions(dialect Dialect) ([]*goose.Migration, error) {
@@ -37,7 +28,7 @@ func versions(dialect Dialect) ([]*goose.Migration, error) {
 			RunTx: func(ctx context.Context, tx *sql.Tx) error {
 				_, err := tx.ExecContext(ctx, m.SQL)
 				if fill := fills[m.Version]; err == nil && fill != nil {
-					err = fill(ctx, queries.New(sqlAdapter{tx, dialect}))
+					err = fill(ctx, tx)
 				}
 				return err
 			},
@@ -46,28 +37,13 @@ func versions(dialect Dialect) ([]*goose.Migration, error) {
 	return all, nil
 }
 
-func (s *Store) migrate(ctx context.Context) error {
-	if s.Dialect == Postgres {
-		return s.migrateOnce(ctx)
-	}
-	_, err := backoff.Retry(ctx, func() (struct{}, error) {
-		err := s.migrateOnce(ctx)
-		if errors.Is(err, ErrNewerSchema) {
-			err = backoff.Permanent(err)
-		}
-		return struct{}{}, err
-	}, backoff.WithMaxTries(migrationTries), backoff.WithBackOff(&backoff.ExponentialBackOff{
-		InitialInterval: 20 * time.Millisecond, MaxInterval: time.Second, Multiplier: 2, RandomizationFactor: 0.5,
-	}))
-	return err
-}
-
-func (s *Store) migrateOnce(ctx context.Context) error {
-	all, err := versions(s.Dialect)
+// migrate brings the schema of a database to the newest version.
+func migrate(ctx context.Context, dialect Dialect, db *sql.DB) error {
+	all, err := versions(dialect)
 	if err != nil {
 		return err
 	}
-	provider, err := s.provider(all)
+	provider, err := newProvider(dialect, db, all)
 	if err != nil {
 		return err
 	}
@@ -82,19 +58,19 @@ func (s *Store) migrateOnce(ctx context.Context) error {
 	return err
 }
 
-// provider returns goose's provider of migrations.
-func (s *Store) provider(all []*goose.Migration) (*goose.Provider, error) {
-	dialect := goose.DialectSQLite3
+// newProvider returns goose's provider of migrations.
+func newProvider(dialect Dialect, db *sql.DB, all []*goose.Migration) (*goose.Provider, error) {
+	kind := goose.DialectSQLite3
 	options := []goose.ProviderOption{
 		goose.WithTableName(versionTable), goose.WithGoMigrations(all...), goose.WithDisableGlobalRegistry(true),
 	}
-	if s.Dialect == Postgres {
+	if dialect == Postgres {
 		// Two gateways that start at once must not both create the tables.
 		locker, err := lock.NewPostgresSessionLocker()
 		if err != nil {
 			return nil, err
 		}
-		dialect, options = goose.DialectPostgres, append(options, goose.WithSessionLocker(locker))
+		kind, options = goose.DialectPostgres, append(options, goose.WithSessionLocker(locker))
 	}
-	return goose.NewProvider(dialect, s.writer, nil, options...)
+	return goose.NewProvider(kind, db, nil, options...)
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"strings"
 
@@ -87,35 +88,42 @@ type NameOwner struct {
 // a name although an earlier client or publisher had a confusable one.
 func (s *Store) UnreservedNames(ctx context.Context) ([]NameOwner, error) {
 	return several(func(row queries.UnreservedNamesRow) NameOwner { return NameOwner(row) })(
-		s.readQueries.UnreservedNames(ctx, MaxPage))
+		s.read.UnreservedNames(ctx, MaxPage))
 }
 
 // fillNames sets the forms of the names that an older version of haggle has stored. The first of several clients or
-// publishers that share a form keeps it; the others keep their names without it.
-func fillNames(ctx context.Context, run *queries.Queries) error {
-	clients, err := run.NamedClients(ctx)
-	if err != nil {
-		return err
-	}
-	for _, c := range clients {
-		f := formsOf(c.Name)
-		if err := run.SetClientForms(ctx, queries.SetClientFormsParams{
-			ID: c.ID, NameKey: string(f.key), Skeleton: string(f.skeleton),
-		}); err != nil {
+// publishers that share a form keeps it; the others keep their names without it. It is a part of migration 10, so it
+// names columns of that version only.
+func fillNames(ctx context.Context, tx *sql.Tx) error {
+	for _, table := range []string{"clients", "publishers"} {
+		names, err := namesOf(ctx, tx, table)
+		if err != nil {
 			return err
 		}
-	}
-	publishers, err := run.NamedPublishers(ctx)
-	if err != nil {
-		return err
-	}
-	for _, p := range publishers {
-		f := formsOf(p.Name)
-		if err := run.SetPublisherForms(ctx, queries.SetPublisherFormsParams{
-			ID: p.ID, NameKey: string(f.key), Skeleton: string(f.skeleton),
-		}); err != nil {
-			return err
+		for _, owner := range names {
+			f := formsOf(owner.Name)
+			if _, err := tx.ExecContext(ctx, `UPDATE `+table+` SET name_key = $2, skeleton = $3 WHERE id = $1 AND NOT EXISTS
+				(SELECT 1 FROM `+table+` AS other WHERE other.name_key = $2 OR other.skeleton = $3)`,
+				owner.ID, f.key, f.skeleton); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+func namesOf(ctx context.Context, tx *sql.Tx, table string) (owners []NameOwner, err error) {
+	rows, err := tx.QueryContext(ctx, `SELECT id, name FROM `+table+` WHERE name IS NOT NULL ORDER BY id`)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }() // Err has its error
+	for rows.Next() {
+		owner := NameOwner{Owner: table}
+		if err := rows.Scan(&owner.ID, &owner.Name); err != nil {
+			return nil, err
+		}
+		owners = append(owners, owner)
+	}
+	return owners, rows.Err()
 }

@@ -113,7 +113,7 @@ func TestConfusableNamesOfOlderOwnersStay(t *testing.T) {
 					('a.example', 'Site', 'USD', TRUE, 1, 1), ('b.example', 'Site', 'USD', TRUE, 2, 2),
 					('c.example', 'S` + "\u0456" + `te', 'USD', TRUE, 3, 3)`, // Cyrillic
 			} {
-				_, err := older.writer.Exec(statement)
+				_, err := sqlOf(t, older).Exec(statement)
 				require.NoError(t, err)
 			}
 			require.NoError(t, older.Close())
@@ -133,7 +133,7 @@ func TestConfusableNamesOfOlderOwnersStay(t *testing.T) {
 			require.ErrorIs(t, f.named(t, s, "client", "\u041epenAI", "late"), ErrNameTaken)
 			require.ErrorIs(t, f.named(t, s, "publisher", "SITE", "late"), ErrNameTaken)
 			for _, table := range []string{"clients", "publishers"} {
-				require.EqualValues(t, 1, count(t, s.reader, `SELECT MIN(id) FROM `+table+` WHERE skeleton IS NOT NULL`))
+				require.EqualValues(t, 1, count(t, sqlOf(t, s), `SELECT MIN(id) FROM `+table+` WHERE skeleton IS NOT NULL`))
 			}
 			changed, err := s.UpdatePublisher(t.Context(), 2, func(p *Publisher) error { p.FloorMicro = 7; return nil })
 			require.NoError(t, err)

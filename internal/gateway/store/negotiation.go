@@ -100,7 +100,7 @@ func (s *Store) Negotiation(ctx context.Context, id string) (Negotiation, error)
 	if err := checkID("negotiation", id); err != nil {
 		return Negotiation{}, err
 	}
-	return single("negotiation "+id, negotiationOf)(s.readQueries.Negotiation(ctx, id))
+	return single("negotiation "+id, negotiationOf)(s.read.Negotiation(ctx, id))
 }
 
 // Filter selects negotiations. A zero field selects all.
@@ -173,5 +173,5 @@ func (s *Store) Rounds(ctx context.Context, negotiation string) ([]Round, error)
 			LLMTokens: int64(row.LLMTokensUsed), LLMTime: time.Duration(row.LLMResponseTimeMs) * time.Millisecond,
 			Analysis: json.RawMessage(row.Analysis), CreatedAt: time.Time(row.CreatedAt),
 		}
-	})(s.readQueries.Rounds(ctx, negotiation))
+	})(s.read.Rounds(ctx, negotiation))
 }

@@ -27,7 +27,7 @@ func (s *Store) UseNonce(ctx context.Context, keyID, nonce string, until time.Ti
 		return fmt.Errorf("key %s: expiry of the nonce not set", keyID)
 	}
 	// The primary key decides, so of several processes that use a nonce at once only one succeeds.
-	_, err := s.writeQueries.UseNonce(ctx, queries.UseNonceParams{
+	_, err := s.write.UseNonce(ctx, queries.UseNonceParams{
 		KeyID: keyID, Nonce: nonce, ExpiresAt: until.UnixMicro(), MaxRows: MaxNonces,
 	})
 	if err = named("nonce", err); errors.Is(err, ErrNotFound) {
@@ -39,5 +39,5 @@ func (s *Store) UseNonce(ctx context.Context, keyID, nonce string, until time.Ti
 // DeleteNonces deletes at most limit nonces that expired a minute ago or earlier. It returns their number.
 func (s *Store) DeleteNonces(ctx context.Context, limit int) (int64, error) {
 	before := queries.NullTime(s.now().Add(-nonceMargin))
-	return classified(s.writeQueries.DeleteNonces(ctx, before, int32(limit)))
+	return classified(s.write.DeleteNonces(ctx, before, int64(limit)))
 }

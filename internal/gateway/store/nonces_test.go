@@ -68,7 +68,7 @@ func TestAKeyHasABoundedNumberOfNonces(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		err := f.UseNonce(t.Context(), "a", "endless", time.Time{})
 		require.ErrorContains(t, err, "expiry of the nonce not set")
-		_, err = f.writer.Exec(`INSERT INTO signature_nonces (key_id, nonce, expires_at)
+		_, err = f.db.Exec(`INSERT INTO signature_nonces (key_id, nonce, expires_at)
 			WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < $1)
 			SELECT 'a', CAST(n AS TEXT), CAST($2 AS BIGINT) FROM numbers`, MaxNonces-1, start.UnixMicro())
 		require.NoError(t, err)

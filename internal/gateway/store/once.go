@@ -30,7 +30,8 @@ func addOnce[T any](ctx context.Context, s *Store, key *Key, add func(*transacti
 		if result.Answer, err = json.Marshal(added); err != nil {
 			return nil, err
 		}
-		return nil, t.finish(ctx, key.writes(result.Answer, s.now()))
+		t.writes = key.writes(result.Answer, s.now())
+		return nil, nil
 	})
 	if err == nil && result.Replayed {
 		var first T

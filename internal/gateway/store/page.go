@@ -122,7 +122,7 @@ func list[R, T any](ctx context.Context, s *Store, page Page, of func(R) T, posi
 	}
 	// One row more than the page shows whether there is a next one.
 	statement += fmt.Sprintf(" ORDER BY created_at DESC, id DESC LIMIT %d", size+1)
-	rows, err := several(of)(collect[R](ctx, sqlAdapter{s.reader, s.Dialect}, statement, arguments...))
+	rows, err := several(of)(collect[R](ctx, s.read, statement, arguments...))
 	if err != nil {
 		return found, err
 	}

@@ -40,7 +40,7 @@ func publisherOf(row queries.Publisher) Publisher {
 func (s *Store) CreatePublisher(ctx context.Context, p Publisher, key *Key) (Publisher, error) {
 	names := formsOf(p.Name)
 	added, _, err := addOnce(ctx, s, key, func(t *transaction) (Publisher, error) {
-		return single("publisher "+p.Hostname, publisherOf)(t.queries.AddPublisher(ctx, queries.AddPublisherParams{
+		return single("publisher "+p.Hostname, publisherOf)(t.AddPublisher(ctx, queries.AddPublisherParams{
 			Hostname: p.Hostname, Name: p.Name, NameKey: names.key, Skeleton: names.skeleton, Currency: p.Currency,
 			PublishedFloorMicro: queries.NullNumber(p.FloorMicro), IsActive: p.Active,
 			Now: queries.NullTime(s.now()),
@@ -57,7 +57,7 @@ func (s *Store) CreatePublisher(ctx context.Context, p Publisher, key *Key) (Pub
 // publisherNameTaken returns a [NameError] if a publisher has a form of a name, and otherwise err.
 func (s *Store) publisherNameTaken(ctx context.Context, name string, err error) error {
 	names := formsOf(name)
-	other, found := single("publisher", publisherOf)(s.readQueries.PublisherByForms(ctx, names.key, names.skeleton))
+	other, found := single("publisher", publisherOf)(s.read.PublisherByForms(ctx, names.key, names.skeleton))
 	switch {
 	case found == nil:
 		return nameError("publisher", other.ID, other.Name, name)
@@ -76,7 +76,7 @@ func (s *Store) UpdatePublisher(
 	result := single(publisherName(id), publisherOf)
 	name := ""
 	err = s.transact(ctx, func(t *transaction) error {
-		row, err := t.queries.LockPublisher(ctx, id)
+		row, err := t.LockPublisher(ctx, id)
 		p, err := result(row, err)
 		if err != nil {
 			return err
@@ -89,7 +89,7 @@ func (s *Store) UpdatePublisher(
 		if name = p.Name; name != row.Name {
 			names = formsOf(name)
 		}
-		changed, err = result(t.queries.UpdatePublisher(ctx, queries.UpdatePublisherParams{
+		changed, err = result(t.UpdatePublisher(ctx, queries.UpdatePublisherParams{
 			ID: id, Name: p.Name, NameKey: names.key, Skeleton: names.skeleton, Currency: p.Currency,
 			PublishedFloorMicro: queries.NullNumber(p.FloorMicro), IsActive: p.Active, UpdatedAt: queries.NullTime(s.now()),
 		}))
@@ -105,12 +105,12 @@ func publisherName(id int64) string { return fmt.Sprintf("publisher %d", id) }
 
 // Publisher returns a publisher, or [ErrNotFound].
 func (s *Store) Publisher(ctx context.Context, id int64) (Publisher, error) {
-	return single(publisherName(id), publisherOf)(s.readQueries.Publisher(ctx, id))
+	return single(publisherName(id), publisherOf)(s.read.Publisher(ctx, id))
 }
 
 // PublisherByHostname returns a publisher, or [ErrNotFound].
 func (s *Store) PublisherByHostname(ctx context.Context, hostname string) (Publisher, error) {
-	return single("publisher "+hostname, publisherOf)(s.readQueries.PublisherByHostname(ctx, hostname))
+	return single("publisher "+hostname, publisherOf)(s.read.PublisherByHostname(ctx, hostname))
 }
 
 // Publishers lists the active publishers, newest first.

@@ -37,7 +37,7 @@ func TestAColumnOfALaterVersionChangesNothing(t *testing.T) {
 			"publishers", "clients", "api_keys", "negotiation_strategies", "negotiations", "negotiation_rounds",
 			"negotiation_messages", "policies", "idempotency_keys", "audit_entries",
 		} {
-			_, err := f.writer.Exec(`ALTER TABLE ` + table + ` ADD COLUMN later TEXT`)
+			_, err := f.db.Exec(`ALTER TABLE ` + table + ` ADD COLUMN later TEXT`)
 			require.NoError(t, err)
 		}
 		use()
@@ -57,7 +57,7 @@ func TestADefinitionFillsOnlyItsColumns(t *testing.T) {
 			ID: v.ID, Publisher: f.publisher.ID, Name: "hostile", Version: 1, Definition: json.RawMessage(hostile),
 			CreatedAt: start, UpdatedAt: start,
 		}, v)
-		require.EqualValues(t, 1, count(t, f.reader, `SELECT COUNT(*) FROM negotiation_strategies
+		require.EqualValues(t, 1, count(t, f.db, `SELECT COUNT(*) FROM negotiation_strategies
 			WHERE id = $1 AND llm_provider = '' AND llm_model IS NULL`, v.ID))
 	})
 }

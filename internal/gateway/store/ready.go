@@ -17,17 +17,15 @@ func (s *Store) Ready(ctx context.Context) error {
 	if s.Dialect == Postgres {
 		find = `SELECT COUNT(to_regclass($1))`
 	}
-	var tables int
-	if err := s.reader.QueryRowContext(ctx, find, versionTable).Scan(&tables); err != nil {
+	var tables, found int64
+	if err := s.number(ctx, &tables, find, versionTable); err != nil {
 		return err
 	}
 	if tables == 0 {
 		return ErrNoGateway
 	}
-	var found int64
-	err := s.reader.QueryRowContext(ctx,
-		`SELECT COALESCE(MAX(version_id), 0) FROM `+versionTable+` WHERE is_applied`).Scan(&found)
-	if err != nil {
+	if err := s.number(ctx, &found,
+		`SELECT COALESCE(MAX(version_id), 0) FROM `+versionTable+` WHERE is_applied`); err != nil {
 		return err
 	}
 	migrations, err := schema.Migrations(s.Dialect == Postgres)
@@ -42,6 +40,11 @@ func (s *Store) Ready(ctx context.Context) error {
 		return fmt.Errorf("%w (its schema is version %d, this one knows %d)", ErrNewerSchema, found, known)
 	}
 	return nil
+}
+
+// number reads the result of a statement that returns one number.
+func (s *Store) number(ctx context.Context, n *int64, statement string, arguments ...any) error {
+	return s.read.each(ctx, func(scan scan) error { return scan(n) }, statement, arguments...)
 }
 
 // existing checks the schema of a database that must exist.

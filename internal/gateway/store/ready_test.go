@@ -22,13 +22,13 @@ func TestAnExistingDatabaseIsNotMigrated(t *testing.T) {
 			version string
 			want    error
 		}{{"version_id + 1", ErrNewerSchema}, {"0", ErrOldSchema}} {
-			_, err := f.writer.ExecContext(t.Context(), `UPDATE `+versionTable+` SET version_id = `+change.version)
+			_, err := f.db.ExecContext(t.Context(), `UPDATE `+versionTable+` SET version_id = `+change.version)
 			require.NoError(t, err)
 			require.ErrorIs(t, f.Ready(t.Context()), change.want)
 			_, err = OpenExisting(t.Context(), Config{Address: f.address})
 			require.ErrorIs(t, err, change.want)
 		}
-		_, err = f.writer.ExecContext(t.Context(), `DROP TABLE `+versionTable)
+		_, err = f.db.ExecContext(t.Context(), `DROP TABLE `+versionTable)
 		require.NoError(t, err)
 		require.ErrorIs(t, f.Ready(t.Context()), ErrNoGateway)
 	})

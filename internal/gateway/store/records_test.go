@@ -53,10 +53,10 @@ func TestStrategiesAreVersions(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, activated.Active)
 		require.Equal(t, definition, string(activated.Definition))
-		require.EqualValues(t, 1, count(t, f.reader, `SELECT COUNT(*) FROM negotiation_strategies WHERE is_active`))
+		require.EqualValues(t, 1, count(t, f.db, `SELECT COUNT(*) FROM negotiation_strategies WHERE is_active`))
 		_, err = f.SetActive(t.Context(), f.publisher.ID, 99, true)
 		require.ErrorIs(t, err, ErrNotFound)
-		require.EqualValues(t, 1, count(t, f.reader, `SELECT COUNT(*) FROM negotiation_strategies WHERE is_active`))
+		require.EqualValues(t, 1, count(t, f.db, `SELECT COUNT(*) FROM negotiation_strategies WHERE is_active`))
 		_, err = f.SetActive(t.Context(), f.publisher.ID, f.strategy.ID, false)
 		require.NoError(t, err)
 		active, err = f.ActiveStrategies(t.Context(), f.publisher.ID)
@@ -86,7 +86,7 @@ func TestADefinitionFillsEveryColumn(t *testing.T) {
 				continue
 			}
 			var value string
-			require.NoError(t, f.reader.QueryRow(`SELECT CAST(`+column+` AS TEXT) FROM
+			require.NoError(t, f.db.QueryRow(`SELECT CAST(`+column+` AS TEXT) FROM
 				negotiation_strategies`).Scan(&value), column)
 			want := strings.Trim(string(parts[column]), `"`)
 			if strings.HasPrefix(want, "[") {
@@ -117,7 +117,7 @@ func TestHistoryIsImmutable(t *testing.T) {
 			statements = append(statements, `REPLACE INTO audit_entries SELECT * FROM audit_entries`)
 		}
 		for _, statement := range statements {
-			_, err := f.writer.Exec(statement)
+			_, err := f.db.Exec(statement)
 			require.Error(t, err, statement)
 			if !strings.HasPrefix(statement, "INSERT") {
 				require.ErrorContains(t, err, "rows never change", statement)
@@ -168,7 +168,7 @@ func TestAPIKeysAreRotatedAndRevoked(t *testing.T) {
 		again, err = f.RevokeKey(t.Context(), again.ID)
 		require.NoError(t, err)
 		require.Equal(t, start.Add(time.Minute), again.RevokedAt)
-		_, err = f.writer.Exec(`UPDATE api_keys SET replaced_by = NULL`)
+		_, err = f.db.Exec(`UPDATE api_keys SET replaced_by = NULL`)
 		require.NoError(t, err)
 		_, _, err = f.RotateKey(t.Context(), key.ID, "h4", time.Hour)
 		require.ErrorContains(t, err, "expired or revoked")
@@ -349,7 +349,7 @@ func TestSeveralProcessesOpenANewDatabase(t *testing.T) {
 			s, err := Open(t.Context(), Config{Address: address})
 			require.NoError(t, err)
 			defer s.Close()
-			_, err = s.writer.Exec(`UPDATE ` + versionTable + ` SET version_id = 99 WHERE version_id > 0`)
+			_, err = sqlOf(t, s).Exec(`UPDATE ` + versionTable + ` SET version_id = 99 WHERE version_id > 0`)
 			require.NoError(t, err)
 			_, err = Open(t.Context(), Config{Address: address})
 			require.ErrorIs(t, err, ErrNewerSchema)
@@ -407,11 +407,11 @@ func TestACreationWithAKeyHappensOnce(t *testing.T) {
 // openOlder returns a new database with the schema of an older version.
 func openOlder(t *testing.T, config Config, version int) *Store {
 	t.Helper()
-	older, err := connect(config)
+	older, err := connect(t.Context(), config)
 	require.NoError(t, err)
 	all, err := versions(older.Dialect)
 	require.NoError(t, err)
-	provider, err := older.provider(all[:version])
+	provider, err := newProvider(older.Dialect, sqlOf(t, older), all[:version])
 	require.NoError(t, err)
 	_, err = provider.Up(t.Context())
 	require.NoError(t, err)
@@ -426,7 +426,7 @@ func TestNamesOfOlderClientsAreTaken(t *testing.T) {
 		t.Run(string(dialect), func(t *testing.T) {
 			config := Config{Address: address}
 			older := openOlder(t, config, 4)
-			_, err := older.writer.Exec(`INSERT INTO clients (kind, subject, name, created_at) VALUES
+			_, err := sqlOf(t, older).Exec(`INSERT INTO clients (kind, subject, name, created_at) VALUES
 				('api_key', 'k', 'Straße  AI', 1), ('ed25519', 'k', 'STRASSE AI', 2), ('anonymous', 'k', NULL, 3)`)
 			require.NoError(t, err)
 			require.NoError(t, older.Close())
@@ -436,7 +436,7 @@ func TestNamesOfOlderClientsAreTaken(t *testing.T) {
 			defer s.Close()
 			_, err = s.RegisterClient(t.Context(), Client{Kind: ClientAPIKey, Subject: "x", Name: "strasseai"}, nil)
 			require.ErrorIs(t, err, ErrNameTaken)
-			require.EqualValues(t, 1, count(t, s.reader, `SELECT id FROM clients WHERE name_key = 'strasseai'`))
+			require.EqualValues(t, 1, count(t, sqlOf(t, s), `SELECT id FROM clients WHERE name_key = 'strasseai'`))
 			list, err := s.Clients(t.Context(), Page{})
 			require.NoError(t, err)
 			require.Len(t, list.Items, 3, "all stay registered")

@@ -91,6 +91,9 @@ func (s *Store) keyed(ctx context.Context, act func(*transaction, *Result) (refu
 			refusal, err = act(t, &result)
 			return err
 		})
+		if isDuplicate(err) && strings.Contains(err.Error(), "idempotency_keys") {
+			err = errKeyTaken
+		}
 		switch {
 		case errors.Is(err, errKeyTaken) && attempt == 1:
 			continue
@@ -123,7 +126,7 @@ func (t *transaction) decided(ctx context.Context, request RoundRequest, approva
 				return nil, err
 			}
 		}
-		return refusal, t.expire(ctx, late)
+		return refusal, t.expire(late)
 	}
 	if err := t.recall(ctx, request.Recall, states); err != nil {
 		return nil, err
@@ -153,17 +156,9 @@ func (t *transaction) decided(ctx context.Context, request RoundRequest, approva
 		result.Negotiations = append(result.Negotiations, n)
 	}
 	result.Answer = outcome.Answer
-	return nil, t.finish(ctx, slices.Concat(c.writes(), request.Key.writes(outcome.Answer, now),
-		writesOf((*queries.Queries).UpdateNegotiation, updates...)))
-}
-
-// finish executes the writes of a transaction that can store an idempotency key, and commits.
-func (t *transaction) finish(ctx context.Context, writes []write) error {
-	err := t.execute(ctx, true, writes...)
-	if isDuplicate(err) && strings.Contains(err.Error(), "idempotency_keys") {
-		return errKeyTaken
-	}
-	return err
+	t.writes = slices.Concat(c.writes(), request.Key.writes(outcome.Answer, now),
+		writesOf(queries.Querier.UpdateNegotiation, updates...))
+	return nil, nil
 }
 
 // refused returns the error for negotiations that are final, or that wait for something else, and those that
@@ -204,8 +199,8 @@ func (t *transaction) lockNegotiations(ctx context.Context, request RoundRequest
 		k.body_hash AS body, k.answer AS answered FROM negotiations n
 		JOIN negotiation_strategies v ON v.id = n.strategy_id JOIN publishers p ON p.id = n.publisher_id
 		LEFT JOIN idempotency_keys k ON k.owner = $1 AND k.idempotency_key = $2
-		WHERE n.id IN (`+inList(3, len(request.Negotiations))+`)
-FOR UPDATE OF n NOWAIT`, arguments...)
+		WHERE n.id IN (`+inList(3, len(request.Negotiations))+`)`+t.store.Dialect.lock("FOR UPDATE OF n NOWAIT"),
+		arguments...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -250,7 +245,7 @@ func (a *answer) replay(key *Key, result *Result) error {
 
 // replayed searches for a key and reports whether it is there.
 func (t *transaction) replayed(ctx context.Context, key *Key, result *Result) (bool, error) {
-	found, err := t.queries.FindIdempotencyKey(ctx, key.Owner, key.Key)
+	found, err := t.FindIdempotencyKey(ctx, key.Owner, key.Key)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
@@ -266,7 +261,7 @@ func (k *Key) writes(answer json.RawMessage, now time.Time) []write {
 	if k == nil {
 		return nil
 	}
-	return writesOf((*queries.Queries).AddIdempotencyKey, queries.AddIdempotencyKeyParams{
+	return writesOf(queries.Querier.AddIdempotencyKey, queries.AddIdempotencyKeyParams{
 		Owner: k.Owner, IdempotencyKey: k.Key, BodyHash: k.BodyHash, Answer: string(answer),
 		CreatedAt: queries.NullTime(now),
 	})
@@ -274,5 +269,5 @@ func (k *Key) writes(answer json.RawMessage, now time.Time) []write {
 
 // DeleteKeys deletes at most limit idempotency keys that are older than a time. It returns their number.
 func (s *Store) DeleteKeys(ctx context.Context, before time.Time, limit int) (int64, error) {
-	return classified(s.writeQueries.DeleteIdempotencyKeys(ctx, queries.NullTime(before), int32(limit)))
+	return classified(s.write.DeleteIdempotencyKeys(ctx, queries.NullTime(before), int64(limit)))
 }

@@ -7,10 +7,6 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-
-	"github.com/jackc/pgx/v5"
-
-	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
 // named returns [ErrNotFound] or [ErrExists] with the name of the object, or the classified error.
@@ -63,12 +59,27 @@ func columnsOf[R any](table string) string {
 	return strings.Join(names, ", ")
 }
 
-// collect returns the rows of a statement that is composed here, because its text depends on its arguments.
-func collect[R any](ctx context.Context, on queries.DBTX, statement string, arguments ...any) ([]R, error) {
-	rows, err := on.Query(ctx, statement, arguments...)
-	if err != nil {
-		return nil, classify(err)
-	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[R])
+// collect returns the rows of a statement that is composed here, because its text depends on its arguments. Its
+// columns have the order of the fields of R.
+func collect[R any](ctx context.Context, on statements, statement string, arguments ...any) (found []R, err error) {
+	err = on.each(ctx, func(scan scan) error {
+		var row R
+		if err := scan(fieldsOf(&row)...); err != nil {
+			return err
+		}
+		found = append(found, row)
+		return nil
+	}, statement, arguments...)
 	return found, classify(err)
+}
+
+// fieldsOf returns pointers to the fields of a row. Those of an embedded struct stand in its place.
+func fieldsOf(row any) (pointers []any) {
+	value := reflect.ValueOf(row).Elem()
+	for _, field := range reflect.VisibleFields(value.Type()) {
+		if !field.Anonymous {
+			pointers = append(pointers, value.FieldByIndex(field.Index).Addr().Interface())
+		}
+	}
+	return pointers
 }

@@ -2,16 +2,18 @@ package store
 
 import (
 	"context"
-	"database/sql"
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
 // rename changes the publisher's name in a transaction.
 func (f *fixture) rename(ctx context.Context, t *transaction, name string) error {
-	return t.all(ctx, write{`UPDATE publishers SET name = $2 WHERE id = $1`, []any{f.publisher.ID, name}})
+	return t.each(ctx, nil, `UPDATE publishers SET name = $2 WHERE id = $1`, f.publisher.ID, name)
 }
 
 // requireName requires the name of the publisher, and that no transaction holds its row. The server releases
@@ -24,88 +26,92 @@ func (f *fixture) requireName(t *testing.T, name string) {
 	require.NoError(t, err)
 	require.Equal(t, name, p.Name)
 	require.NoError(t, f.transact(ctx, func(tx *transaction) error {
-		return tx.QueryRow(ctx, "SELECT name FROM publishers WHERE id = $1\nFOR UPDATE", f.publisher.ID).Scan(&name)
+		return tx.lockPublisher(ctx, f.publisher.ID)
 	}))
 }
 
+// added is a write that succeeds, and failing one that fails when it is executed.
 var (
-	// invalid is a statement that fails when it is executed.
-	invalid = write{`UPDATE publishers SET hostname = $1`, []any{nil}}
-	// unknown is one that the server refuses before it executes anything.
-	unknown = write{`UPDATE no_such_table SET name = 'lost'`, nil}
+	added = writesOf(queries.Querier.AddIdempotencyKey, queries.AddIdempotencyKeyParams{
+		Owner: "o", CreatedAt: queries.NullTime(start),
+	})
+	failing = writesOf(queries.Querier.AddBundle, queries.AddBundleParams{ID: "00000000-0000-7000-8000-000000000000"})
 )
 
 func TestTransactionIsAtomic(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		name := f.publisher.Name
 		for title, act := range map[string]func(context.Context, context.CancelFunc, *transaction) error{
-			"the only statement fails": func(ctx context.Context, _ context.CancelFunc, tx *transaction) error {
-				return tx.execute(ctx, true, invalid)
-			},
-			"the last statement fails": func(ctx context.Context, _ context.CancelFunc, tx *transaction) error {
+			"the function returns an error": func(ctx context.Context, _ context.CancelFunc, tx *transaction) error {
 				require.NoError(t, f.rename(ctx, tx, "lost"))
-				return tx.execute(ctx, true, invalid)
+				tx.writes = added
+				return errors.New("no decision")
 			},
-			"the request ends before COMMIT": func(
-				ctx context.Context, cancel context.CancelFunc, tx *transaction,
-			) error {
-				require.NoError(t, f.rename(ctx, tx, "lost"))
-				cancel()
+			"the only write fails": func(_ context.Context, _ context.CancelFunc, tx *transaction) error {
+				tx.writes = failing
 				return nil
 			},
-			"the request ends before the last statement": func(
-				ctx context.Context, cancel context.CancelFunc, tx *transaction,
-			) error {
+			"the last write fails": func(ctx context.Context, _ context.CancelFunc, tx *transaction) error {
 				require.NoError(t, f.rename(ctx, tx, "lost"))
+				tx.writes = append(added[:1:1], failing...)
+				return nil
+			},
+			"the request ends before COMMIT": func(ctx context.Context, cancel context.CancelFunc, tx *transaction) error {
+				require.NoError(t, f.rename(ctx, tx, "lost"))
+				tx.writes = added
 				cancel()
-				return tx.execute(ctx, true, write{`UPDATE publishers SET name = 'lost'`, nil})
+				return nil
 			},
 		} {
 			ctx, cancel := context.WithCancel(t.Context())
 			require.Error(t, f.transact(ctx, func(tx *transaction) error { return act(ctx, cancel, tx) }), title)
 			cancel()
 			f.requireName(t, name)
+			require.Zero(t, count(t, f.db, `SELECT COUNT(*) FROM idempotency_keys`), title)
 		}
 		require.NoError(t, f.transact(t.Context(), func(tx *transaction) error { return nil }), "no statement")
 		require.NoError(t, f.transact(t.Context(), func(tx *transaction) error {
+			tx.writes = added
 			return f.rename(t.Context(), tx, "kept")
 		}))
 		f.requireName(t, "kept")
+		require.EqualValues(t, 1, count(t, f.db, `SELECT COUNT(*) FROM idempotency_keys`))
 	})
 }
 
-func TestNothingFollowsTheCommit(t *testing.T) {
+// A handler that panics is recovered by net/http, and must not keep SQLite's only connection.
+func TestPanicEndsTheTransaction(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
-		err := f.transact(t.Context(), func(tx *transaction) error {
-			last := write{`UPDATE publishers SET name = 'kept' WHERE id = $1`, []any{f.publisher.ID}}
-			require.NoError(t, tx.execute(t.Context(), true, last))
-			return f.rename(t.Context(), tx, "later")
+		require.Panics(t, func() {
+			_ = f.transact(t.Context(), func(tx *transaction) error {
+				require.NoError(t, f.rename(t.Context(), tx, "lost"))
+				panic("in a decision")
+			})
 		})
-		require.ErrorIs(t, err, sql.ErrTxDone)
-		f.requireName(t, "kept")
+		f.requireName(t, f.publisher.Name)
 	})
 }
 
 func TestForgottenErrorIsNoCommit(t *testing.T) {
 	f := newFixture(t, server.Create(t))
+	fail := func(tx *transaction) {
+		require.Error(t, tx.each(t.Context(), nil, `UPDATE publishers SET hostname = NULL`))
+	}
 	for title, act := range map[string]func(*transaction) error{
 		"before COMMIT": func(tx *transaction) error {
 			require.NoError(t, f.rename(t.Context(), tx, "lost"))
-			require.Error(t, tx.all(t.Context(), invalid))
+			fail(tx)
 			return nil
 		},
-		"before the last statement": func(tx *transaction) error {
+		"before the writes": func(tx *transaction) error {
 			require.NoError(t, f.rename(t.Context(), tx, "lost"))
-			require.Error(t, tx.all(t.Context(), invalid))
-			return tx.execute(t.Context(), true, write{`UPDATE publishers SET name = 'lost'`, nil})
+			fail(tx)
+			tx.writes = added
+			return nil
 		},
 		"of the first statement": func(tx *transaction) error {
-			require.Error(t, tx.all(t.Context(), unknown))
+			require.Error(t, tx.each(t.Context(), nil, `UPDATE no_such_table SET name = 'lost'`))
 			return f.rename(t.Context(), tx, "lost")
-		},
-		"of the only statement": func(tx *transaction) error {
-			require.Error(t, tx.all(t.Context(), unknown))
-			return nil
 		},
 	} {
 		require.Error(t, f.transact(t.Context(), act), title)
@@ -113,36 +119,41 @@ func TestForgottenErrorIsNoCommit(t *testing.T) {
 	}
 }
 
-func TestForgottenErrorOfTheLastStatementIsReturned(t *testing.T) {
-	onBoth(t, func(t *testing.T, f *fixture) {
-		err := f.transact(t.Context(), func(tx *transaction) error {
-			require.NoError(t, f.rename(t.Context(), tx, "lost"))
-			require.Error(t, tx.execute(t.Context(), true, invalid))
+// The request would not know whether the transaction is committed.
+func TestCommitIsNotCancelledWithTheRequest(t *testing.T) {
+	f := newFixture(t, server.Create(t))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	require.NoError(t, f.transact(ctx, func(tx *transaction) error {
+		tx.writes = append(added[:1:1], func(context.Context, queries.Querier) error {
+			cancel()
 			return nil
 		})
-		require.Error(t, err)
-		f.requireName(t, f.publisher.Name)
-	})
+		return f.rename(ctx, tx, "kept")
+	}))
+	f.requireName(t, "kept")
 }
 
-func TestConnectionWithOpenRowsIsNotUsedAgain(t *testing.T) {
-	f := newFixture(t, server.Create(t))
-	f.writer.SetMaxOpenConns(1)
-	err := f.transact(t.Context(), func(tx *transaction) error {
-		_, err := tx.Query(t.Context(), `SELECT name FROM publishers, generate_series(1, 100000)`)
-		return err
-	})
-	require.ErrorIs(t, err, errUnfinished)
-	f.requireName(t, f.publisher.Name)
+func TestConnectionOfAnAbandonedListIsUsedAgain(t *testing.T) {
+	s, err := Open(t.Context(), Config{Address: server.Create(t), Connections: 1})
+	require.NoError(t, err)
+	defer s.Close()
+	process := func() (id int64) {
+		require.NoError(t, s.number(t.Context(), &id, `SELECT pg_backend_pid()`))
+		return id
+	}
+	before, enough := process(), errors.New("enough")
+	require.ErrorIs(t, s.snapshot(t.Context(), func(on statements) error {
+		return on.each(t.Context(), func(scan) error { return enough }, `SELECT generate_series(1, 100000)`)
+	}), enough)
+	require.Equal(t, before, process())
 }
 
 func TestLostConnectionIsReplaced(t *testing.T) {
 	f := newFixture(t, server.Create(t))
-	err := f.transact(t.Context(), func(tx *transaction) error {
+	require.Error(t, f.transact(t.Context(), func(tx *transaction) error {
 		require.NoError(t, f.rename(t.Context(), tx, "lost"))
-		var ended bool
-		return tx.QueryRow(t.Context(), `SELECT pg_terminate_backend(pg_backend_pid())`).Scan(&ended)
-	})
-	require.Error(t, err)
+		return tx.each(t.Context(), func(scan) error { return nil }, `SELECT pg_terminate_backend(pg_backend_pid())`)
+	}))
 	f.requireName(t, f.publisher.Name)
 }

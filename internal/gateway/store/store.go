@@ -3,21 +3,14 @@ package store
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/stdlib"
 	"modernc.org/sqlite"
-
-	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
-	sqlitefile "github.com/haggle-protocol/haggle/sdk/store/sqlite"
 )
 
 // Dialect is the kind of a database.
@@ -29,8 +22,14 @@ const (
 	Postgres Dialect = "postgres"
 )
 
-// busyTimeout is the time to wait for another process that writes to the same SQLite file.
-const busyTimeout = 5 * time.Second
+// lock returns the clause with which a composed statement locks rows. SQLite needs none, because a transaction that
+// writes locks the whole file.
+func (d Dialect) lock(clause string) string {
+	if d == SQLite {
+		return ""
+	}
+	return " " + clause
+}
 
 // Config describes a store. Zero values are replaced by the defaults.
 type Config struct {
@@ -47,6 +46,8 @@ type Config struct {
 	Waiting func(reason error)
 	// Now returns the time. If nil, time.Now is used.
 	Now func() time.Time
+	// tracer, if not nil, is called for each message to PostgreSQL.
+	tracer pgx.QueryTracer
 }
 
 // The limits of a new installation: see [Limits].
@@ -97,20 +98,12 @@ type Store struct {
 	// Name describes the database without user, password and options.
 	Name string
 
-	// writer begins transactions that write. In SQLite it has one connection.
-	writer *sql.DB
-	// reader is the same as writer in PostgreSQL.
-	reader *sql.DB
-	// readQueries and writeQueries are the query functions outside of transactions.
-	readQueries, writeQueries *queries.Queries
-	// postgres is the parsed address, for further connections.
-	postgres *pgx.ConnConfig
-	limits   Limits
-	clock    func() time.Time
-	keys     recentKeys
-	// observe is called with each statement of a round or a creation, for the tests that count messages: not
-	// with a BEGIN or COMMIT that shares one. If nil, it is not called.
-	observe func(statement string)
+	database database
+	// read and write execute statements outside of transactions.
+	read, write statements
+	limits      Limits
+	clock       func() time.Time
+	keys        recentKeys
 }
 
 // AddressVariable is the environment variable with the address of the gateway's database.
@@ -120,7 +113,7 @@ const AddressVariable = "DATABASE_URL"
 // can read it: other permissions of an existing file are removed. It returns [ErrAddress] if the address has another
 // form, and refuses a PostgreSQL server with synchronous_commit = off.
 func Open(ctx context.Context, config Config) (*Store, error) {
-	return openWith(ctx, config, (*Store).prepare)
+	return openWith(ctx, config, func(s *Store, ctx context.Context) error { return s.database.prepare(ctx) })
 }
 
 // OpenExisting opens a database without a change of its schema. It returns [ErrNoGateway] if the database is
@@ -136,18 +129,17 @@ func openWith(ctx context.Context, config Config, prepare func(*Store, context.C
 	if err != nil {
 		return nil, err
 	}
-	s, err := connect(config)
+	s, err := connect(ctx, config)
 	if err != nil {
 		return nil, err
 	}
 	s.limits, s.clock = limits, config.Now
-	s.readQueries = queries.New(sqlAdapter{s.reader, s.Dialect})
-	s.writeQueries = queries.New(sqlAdapter{s.writer, s.Dialect})
+	s.read, s.write = s.database.reader(), s.database.writer()
 	if s.clock == nil {
 		s.clock = time.Now
 	}
-	if s.Dialect == Postgres && config.Wait > 0 {
-		err = s.await(ctx, config)
+	if p, is := s.database.(*postgres); is && config.Wait > 0 {
+		err = p.await(ctx, config)
 	}
 	if err == nil {
 		err = prepare(s, ctx)
@@ -158,95 +150,19 @@ func openWith(ctx context.Context, config Config, prepare func(*Store, context.C
 	return s, nil
 }
 
-func connect(config Config) (*Store, error) {
+func connect(ctx context.Context, config Config) (*Store, error) {
 	scheme, rest, _ := strings.Cut(config.Address, ":")
 	switch scheme {
 	case "sqlite":
 		return connectSQLite(rest)
 	case "postgres", "postgresql":
-		return connectPostgres(config)
+		return connectPostgres(ctx, config)
 	}
 	return nil, ErrAddress
 }
 
-func connectSQLite(path string) (*Store, error) {
-	path = strings.TrimPrefix(path, "//")
-	if path == "" {
-		return nil, ErrAddress
-	}
-	path = filepath.Clean(path) // the driver reads two leading slashes as the start of a host
-	open := func(immediate bool, connections int) (*sql.DB, error) {
-		options := url.Values{}
-		options.Add("_pragma", fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()))
-		options.Add("_pragma", "journal_mode(WAL)")
-		options.Add("_pragma", "synchronous(FULL)")
-		options.Add("_pragma", "foreign_keys(1)")
-		if immediate {
-			// A transaction that begins with a read cannot write after another process has written.
-			options.Set("_txlock", "immediate")
-		} else {
-			options.Add("_pragma", "query_only(1)")
-		}
-		location := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(),
-			RawQuery: options.Encode()}
-		db, err := sql.Open("sqlite", location.String())
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		db.SetMaxOpenConns(connections)
-		db.SetMaxIdleConns(connections)
-		return db, nil
-	}
-	// SQLite has one writer, so a second connection would wait for the first one.
-	writer, err := open(true, 1)
-	if err != nil {
-		return nil, err
-	}
-	reader, err := open(false, 4)
-	if err != nil {
-		return nil, errors.Join(err, writer.Close())
-	}
-	return &Store{Dialect: SQLite, Name: path, writer: writer, reader: reader}, nil
-}
-
-func connectPostgres(config Config) (*Store, error) {
-	parsed, err := pgx.ParseConfig(config.Address)
-	if err != nil {
-		return nil, ErrAddress // the error of pgx can quote the address
-	}
-	name := fmt.Sprintf("postgres database %s on %s:%d", parsed.Database, parsed.Host, parsed.Port)
-	if strings.HasPrefix(parsed.Host, "/") {
-		name = fmt.Sprintf("postgres database %s on the socket in %s", parsed.Database, parsed.Host)
-	}
-	connections := cmp.Or(config.Connections, 16)
-	db := stdlib.OpenDB(*parsed)
-	db.SetMaxOpenConns(connections)
-	db.SetMaxIdleConns(connections)
-	return &Store{Dialect: Postgres, Name: name, writer: db, reader: db, postgres: parsed}, nil
-}
-
-func (s *Store) prepare(ctx context.Context) error {
-	if s.Dialect == Postgres {
-		var commit string
-		if err := s.writer.QueryRowContext(ctx, "SHOW synchronous_commit").Scan(&commit); err != nil {
-			return err
-		}
-		if commit == "off" {
-			return errors.New("synchronous_commit is off: set it to on, or a crash can lose negotiations")
-		}
-	} else if _, err := sqlitefile.PrepareFile(s.Name); err != nil {
-		return err
-	}
-	return s.migrate(ctx)
-}
-
 // Close closes the connections.
-func (s *Store) Close() error {
-	if s.reader == s.writer {
-		return s.writer.Close()
-	}
-	return errors.Join(s.reader.Close(), s.writer.Close())
-}
+func (s *Store) Close() error { return s.database.close() }
 
 // Now returns the time of the store's clock in UTC, in microseconds.
 func (s *Store) Now() time.Time { return s.now() }

@@ -57,7 +57,7 @@ func (s *Store) ReplaceStrategy(ctx context.Context, replaced int64, v Strategy,
 		if err := t.lockPublisher(ctx, v.Publisher); err != nil {
 			return added, err
 		}
-		if row.Version, err = t.queries.NextVersion(ctx, v.Publisher, v.Name); err != nil {
+		if row.Version, err = t.NextVersion(ctx, v.Publisher, v.Name); err != nil {
 			return added, err
 		}
 		if v.Active {
@@ -69,7 +69,7 @@ func (s *Store) ReplaceStrategy(ctx context.Context, replaced int64, v Strategy,
 		row.IsActive, row.CreatedAt, row.UpdatedAt = v.Active, queries.NullTime(now), queries.NullTime(now)
 		return single("strategy "+v.Name, func(added queries.AddStrategyRow) Strategy {
 			return strategyOf(queries.StrategyRow(added))
-		})(t.queries.AddStrategy(ctx, row))
+		})(t.AddStrategy(ctx, row))
 	})
 	return added, err
 }
@@ -98,7 +98,7 @@ func (t *transaction) makeRoom(ctx context.Context, v Strategy, replaced int64, 
 	if err != nil {
 		return err
 	}
-	active, err := activeStrategies(ctx, t.queries, v.Publisher)
+	active, err := activeStrategies(ctx, t, v.Publisher)
 	if err != nil {
 		return err
 	}
@@ -126,14 +126,14 @@ func (t *transaction) makeRoom(ctx context.Context, v Strategy, replaced int64, 
 }
 
 func (t *transaction) setActive(ctx context.Context, id int64, active bool, now time.Time) error {
-	return t.queries.SetActive(ctx, queries.SetActiveParams{
+	return t.SetActive(ctx, queries.SetActiveParams{
 		ID: id, IsActive: active, UpdatedAt: queries.NullTime(now),
 	})
 }
 
 // lockPublisher lets one transaction at a time change a publisher's strategies.
 func (t *transaction) lockPublisher(ctx context.Context, publisher int64) error {
-	_, err := t.queries.LockPublisher(ctx, publisher)
+	_, err := t.LockPublisher(ctx, publisher)
 	return named(publisherName(publisher), err)
 }
 
@@ -177,14 +177,14 @@ func (s *Store) DeleteStrategy(ctx context.Context, publisher, id int64) (v Stra
 		if v.Active {
 			return fmt.Errorf("%s: %w", strategyName(id), ErrStrategyActive)
 		}
-		uses, err := t.queries.StrategyUses(ctx, id)
+		uses, err := t.StrategyUses(ctx, id)
 		if err != nil {
 			return err
 		}
 		if uses > 0 {
 			return fmt.Errorf("%s: %w (%d)", strategyName(id), ErrStrategyUsed, uses)
 		}
-		return t.queries.DeleteStrategy(ctx, id)
+		return t.DeleteStrategy(ctx, id)
 	})
 	return v, err
 }
@@ -192,22 +192,22 @@ func (s *Store) DeleteStrategy(ctx context.Context, publisher, id int64) (v Stra
 func (t *transaction) strategyOfPublisher(ctx context.Context, publisher, id int64) (Strategy, error) {
 	return single(strategyName(id), func(row queries.StrategyOfPublisherRow) Strategy {
 		return strategyOf(queries.StrategyRow(row))
-	})(t.queries.StrategyOfPublisher(ctx, publisher, id))
+	})(t.StrategyOfPublisher(ctx, publisher, id))
 }
 
 // Strategy returns a version, or [ErrNotFound].
 func (s *Store) Strategy(ctx context.Context, id int64) (Strategy, error) {
-	return single(strategyName(id), strategyOf)(s.readQueries.Strategy(ctx, id))
+	return single(strategyName(id), strategyOf)(s.read.Strategy(ctx, id))
 }
 
 func strategyName(id int64) string { return fmt.Sprintf("strategy %d", id) }
 
 // ActiveStrategies returns the active versions of a publisher in the order of their creation.
 func (s *Store) ActiveStrategies(ctx context.Context, publisher int64) ([]Strategy, error) {
-	return activeStrategies(ctx, s.readQueries, publisher)
+	return activeStrategies(ctx, s.read, publisher)
 }
 
-func activeStrategies(ctx context.Context, run *queries.Queries, publisher int64) ([]Strategy, error) {
+func activeStrategies(ctx context.Context, run queries.Querier, publisher int64) ([]Strategy, error) {
 	return several(func(row queries.ActiveStrategiesRow) Strategy {
 		return strategyOf(queries.StrategyRow(row))
 	})(run.ActiveStrategies(ctx, publisher))

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
@@ -15,8 +16,8 @@ func timeoutReason(before engine.Status) string {
 	return engine.ReasonInactive
 }
 
-// expire ends locked negotiations as timeout.
-func (t *transaction) expire(ctx context.Context, late []State) error {
+// expire ends locked negotiations as timeout, with the commit.
+func (t *transaction) expire(late []State) error {
 	if len(late) == 0 {
 		return nil
 	}
@@ -35,7 +36,8 @@ func (t *transaction) expire(ctx context.Context, late []State) error {
 		n.LastActivityAt = activity // a timeout is not an activity
 		updates = append(updates, n.update())
 	}
-	return t.all(ctx, append(c.writes(), writesOf((*queries.Queries).UpdateNegotiation, updates...)...)...)
+	t.writes = slices.Concat(c.writes(), writesOf(queries.Querier.UpdateNegotiation, updates...))
+	return nil
 }
 
 // MaxSweep is the largest number of negotiations that one transaction ends.
@@ -49,7 +51,7 @@ func (s *Store) Sweep(ctx context.Context, limit int) (ended int, err error) {
 	}
 	now := s.now()
 	err = s.transact(ctx, func(t *transaction) error {
-		rows, err := several(negotiationOf)(t.queries.Late(ctx, queries.NullTime(now), int32(limit)))
+		rows, err := several(negotiationOf)(t.Late(ctx, queries.NullTime(now), int64(limit)))
 		if err != nil {
 			return err
 		}
@@ -61,7 +63,7 @@ func (s *Store) Sweep(ctx context.Context, limit int) (ended int, err error) {
 			}
 		}
 		ended = len(rows)
-		return t.expire(ctx, late)
+		return t.expire(late)
 	})
 	return ended, err
 }

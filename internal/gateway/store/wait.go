@@ -18,11 +18,11 @@ const cannotConnectNow = "57P03"
 // await waits until PostgreSQL accepts connections, up to Config.Wait after the start of the last attempt, which begins
 // within Config.Wait. A server that refuses the user, the password or
 // the database ends it at once.
-func (s *Store) await(ctx context.Context, config Config) error {
+func (p *postgres) await(ctx context.Context, config Config) error {
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		attempt, cancel := context.WithTimeout(ctx, config.Wait) // a server can accept a connection and send nothing
 		defer cancel()
-		err := s.writer.PingContext(attempt)
+		err := p.pool.Ping(attempt)
 		var unreachable *pgconn.ConnectError
 		var answer *pgconn.PgError
 		if err != nil && (!errors.As(err, &unreachable) || errors.As(err, &answer) && answer.Code != cannotConnectNow) {

@@ -4,4 +4,4 @@ VALUES (@negotiation_id, @sequence, @entry, @hash);
 
 -- name: AuditEntries :many
 SELECT * FROM audit_entries WHERE negotiation_id = @negotiation_id AND sequence > @after
-ORDER BY sequence LIMIT @max_rows;
+ORDER BY sequence LIMIT CAST(@max_rows AS BIGINT);

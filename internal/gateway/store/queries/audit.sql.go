@@ -33,13 +33,13 @@ func (q *Queries) AddAuditEntry(ctx context.Context, arg AddAuditEntryParams) er
 
 const auditEntries = `-- name: AuditEntries :many
 SELECT negotiation_id, sequence, entry, hash FROM audit_entries WHERE negotiation_id = $1 AND sequence > $2
-ORDER BY sequence LIMIT $3
+ORDER BY sequence LIMIT CAST($3 AS BIGINT)
 `
 
 type AuditEntriesParams struct {
 	NegotiationID string `db:"negotiation_id" json:"negotiation_id"`
 	After         int64  `db:"after" json:"after"`
-	MaxRows       int32  `db:"max_rows" json:"max_rows"`
+	MaxRows       int64  `db:"max_rows" json:"max_rows"`
 }
 
 func (q *Queries) AuditEntries(ctx context.Context, arg AuditEntriesParams) ([]AuditEntry, error) {

@@ -21,15 +21,6 @@ SELECT * FROM clients WHERE name_key = @name_key OR skeleton = @skeleton ORDER B
 SELECT * FROM clients WHERE id = @id
 FOR NO KEY UPDATE;
 
--- Migration 10 uses NamedClients and SetClientForms: they must name columns of that version only.
--- name: NamedClients :many
-SELECT id, CAST(name AS TEXT) AS name FROM clients WHERE name IS NOT NULL ORDER BY id;
-
--- name: SetClientForms :exec
-UPDATE clients SET name_key = CAST(@name_key AS TEXT), skeleton = CAST(@skeleton AS TEXT)
-WHERE clients.id = @id AND NOT EXISTS
-    (SELECT 1 FROM clients AS other WHERE other.name_key = @name_key OR other.skeleton = @skeleton);
-
 -- name: UpdateClient :one
 UPDATE clients
 SET subject = @subject, public_key = @public_key, suspended_at = @suspended_at, key_revoked_at = @key_revoked_at

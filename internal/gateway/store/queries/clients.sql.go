@@ -220,53 +220,6 @@ func (q *Queries) LockClient(ctx context.Context, id int64) (Client, error) {
 	return i, err
 }
 
-const namedClients = `-- name: NamedClients :many
-SELECT id, CAST(name AS TEXT) AS name FROM clients WHERE name IS NOT NULL ORDER BY id
-`
-
-type NamedClientsRow struct {
-	ID   int64  `db:"id" json:"id"`
-	Name string `db:"name" json:"name"`
-}
-
-// Migration 10 uses NamedClients and SetClientForms: they must name columns of that version only.
-func (q *Queries) NamedClients(ctx context.Context) ([]NamedClientsRow, error) {
-	rows, err := q.db.Query(ctx, namedClients)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []NamedClientsRow
-	for rows.Next() {
-		var i NamedClientsRow
-		if err := rows.Scan(&i.ID, &i.Name); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const setClientForms = `-- name: SetClientForms :exec
-UPDATE clients SET name_key = CAST($1 AS TEXT), skeleton = CAST($2 AS TEXT)
-WHERE clients.id = $3 AND NOT EXISTS
-    (SELECT 1 FROM clients AS other WHERE other.name_key = $1 OR other.skeleton = $2)
-`
-
-type SetClientFormsParams struct {
-	NameKey  string `db:"name_key" json:"name_key"`
-	Skeleton string `db:"skeleton" json:"skeleton"`
-	ID       int64  `db:"id" json:"id"`
-}
-
-func (q *Queries) SetClientForms(ctx context.Context, arg SetClientFormsParams) error {
-	_, err := q.db.Exec(ctx, setClientForms, arg.NameKey, arg.Skeleton, arg.ID)
-	return err
-}
-
 const updateClient = `-- name: UpdateClient :one
 UPDATE clients
 SET subject = $1, public_key = $2, suspended_at = $3, key_revoked_at = $4

@@ -8,4 +8,4 @@ SELECT body_hash, answer FROM idempotency_keys WHERE owner = @owner AND idempote
 -- name: DeleteIdempotencyKeys :execrows
 DELETE FROM idempotency_keys WHERE (owner, idempotency_key) IN (
     SELECT old.owner, old.idempotency_key FROM idempotency_keys AS old
-    WHERE old.created_at < @before ORDER BY old.created_at LIMIT @max_rows);
+    WHERE old.created_at < @before ORDER BY old.created_at LIMIT CAST(@max_rows AS BIGINT));

@@ -36,10 +36,10 @@ func (q *Queries) AddIdempotencyKey(ctx context.Context, arg AddIdempotencyKeyPa
 const deleteIdempotencyKeys = `-- name: DeleteIdempotencyKeys :execrows
 DELETE FROM idempotency_keys WHERE (owner, idempotency_key) IN (
     SELECT old.owner, old.idempotency_key FROM idempotency_keys AS old
-    WHERE old.created_at < $1 ORDER BY old.created_at LIMIT $2)
+    WHERE old.created_at < $1 ORDER BY old.created_at LIMIT CAST($2 AS BIGINT))
 `
 
-func (q *Queries) DeleteIdempotencyKeys(ctx context.Context, before NullTime, maxRows int32) (int64, error) {
+func (q *Queries) DeleteIdempotencyKeys(ctx context.Context, before NullTime, maxRows int64) (int64, error) {
 	result, err := q.db.Exec(ctx, deleteIdempotencyKeys, before, maxRows)
 	if err != nil {
 		return 0, err

@@ -28,7 +28,7 @@ SELECT * FROM negotiations WHERE id = @id;
 -- name: Late :many
 SELECT * FROM negotiations
 WHERE status IN ('initiated', 'negotiating', 'awaiting_approval') AND deadline_at <= @now
-ORDER BY deadline_at LIMIT @max_rows
+ORDER BY deadline_at LIMIT CAST(@max_rows AS BIGINT)
 FOR UPDATE SKIP LOCKED;
 
 -- name: AddRound :exec

@@ -174,12 +174,12 @@ func (q *Queries) AddRound(ctx context.Context, arg AddRoundParams) error {
 const late = `-- name: Late :many
 SELECT id, publisher_id, client_id, client_name, anonymous, bundle_id, strategy_id, status, reason, current_round, initial_proposal, current_terms, current_offer_by, final_terms, agreed_price_micro, generated_policy_id, initiated_by, initiated_at, completed_at, last_activity_at, deadline_at, audit_length, audit_head, created_at, updated_at FROM negotiations
 WHERE status IN ('initiated', 'negotiating', 'awaiting_approval') AND deadline_at <= $1
-ORDER BY deadline_at LIMIT $2
+ORDER BY deadline_at LIMIT CAST($2 AS BIGINT)
 FOR UPDATE SKIP LOCKED
 `
 
 // Late returns open negotiations that have passed their deadline; the condition is that of the partial index.
-func (q *Queries) Late(ctx context.Context, now NullTime, maxRows int32) ([]Negotiation, error) {
+func (q *Queries) Late(ctx context.Context, now NullTime, maxRows int64) ([]Negotiation, error) {
 	rows, err := q.db.Query(ctx, late, now, maxRows)
 	if err != nil {
 		return nil, err

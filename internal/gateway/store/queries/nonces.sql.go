@@ -12,10 +12,10 @@ import (
 const deleteNonces = `-- name: DeleteNonces :execrows
 DELETE FROM signature_nonces WHERE (key_id, nonce) IN (
     SELECT old.key_id, old.nonce FROM signature_nonces AS old
-    WHERE old.expires_at < $1 ORDER BY old.expires_at LIMIT $2)
+    WHERE old.expires_at < $1 ORDER BY old.expires_at LIMIT CAST($2 AS BIGINT))
 `
 
-func (q *Queries) DeleteNonces(ctx context.Context, before NullTime, maxRows int32) (int64, error) {
+func (q *Queries) DeleteNonces(ctx context.Context, before NullTime, maxRows int64) (int64, error) {
 	result, err := q.db.Exec(ctx, deleteNonces, before, maxRows)
 	if err != nil {
 		return 0, err
@@ -27,7 +27,7 @@ const useNonce = `-- name: UseNonce :one
 INSERT INTO signature_nonces (key_id, nonce, expires_at)
 SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS BIGINT)
 WHERE (SELECT COUNT(*) FROM
-    (SELECT 1 FROM signature_nonces AS kept WHERE kept.key_id = $1 LIMIT $4) AS used) < $4
+    (SELECT 1 FROM signature_nonces AS kept WHERE kept.key_id = $1 LIMIT CAST($4 AS BIGINT)) AS used) < $4
 RETURNING nonce
 `
 
@@ -35,7 +35,7 @@ type UseNonceParams struct {
 	KeyID     string `db:"key_id" json:"key_id"`
 	Nonce     string `db:"nonce" json:"nonce"`
 	ExpiresAt int64  `db:"expires_at" json:"expires_at"`
-	MaxRows   int32  `db:"max_rows" json:"max_rows"`
+	MaxRows   int64  `db:"max_rows" json:"max_rows"`
 }
 
 // UseNonce returns no row if the key has too many nonces.

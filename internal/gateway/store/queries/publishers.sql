@@ -24,18 +24,9 @@ FOR NO KEY UPDATE;
 -- name: PublisherByForms :one
 SELECT * FROM publishers WHERE name_key = @name_key OR skeleton = @skeleton ORDER BY id LIMIT 1;
 
--- Migration 10 uses NamedPublishers and SetPublisherForms: they must name columns of that version only.
--- name: NamedPublishers :many
-SELECT id, name FROM publishers ORDER BY id;
-
--- name: SetPublisherForms :exec
-UPDATE publishers SET name_key = CAST(@name_key AS TEXT), skeleton = CAST(@skeleton AS TEXT)
-WHERE publishers.id = @id AND NOT EXISTS
-    (SELECT 1 FROM publishers AS other WHERE other.name_key = @name_key OR other.skeleton = @skeleton);
-
 -- name: UnreservedNames :many
 SELECT CAST('client' AS TEXT) AS owner, id, CAST(name AS TEXT) AS name FROM clients
 WHERE name IS NOT NULL AND skeleton IS NULL
 UNION ALL
 SELECT CAST('publisher' AS TEXT) AS owner, id, name FROM publishers WHERE skeleton IS NULL
-ORDER BY 1, 2 LIMIT @max_rows;
+ORDER BY 1, 2 LIMIT CAST(@max_rows AS BIGINT);

@@ -77,36 +77,6 @@ func (q *Queries) LockPublisher(ctx context.Context, id int64) (Publisher, error
 	return i, err
 }
 
-const namedPublishers = `-- name: NamedPublishers :many
-SELECT id, name FROM publishers ORDER BY id
-`
-
-type NamedPublishersRow struct {
-	ID   int64  `db:"id" json:"id"`
-	Name string `db:"name" json:"name"`
-}
-
-// Migration 10 uses NamedPublishers and SetPublisherForms: they must name columns of that version only.
-func (q *Queries) NamedPublishers(ctx context.Context) ([]NamedPublishersRow, error) {
-	rows, err := q.db.Query(ctx, namedPublishers)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []NamedPublishersRow
-	for rows.Next() {
-		var i NamedPublishersRow
-		if err := rows.Scan(&i.ID, &i.Name); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const publisher = `-- name: Publisher :one
 SELECT id, hostname, name, currency, published_floor_micro, is_active, created_at, updated_at, name_key, skeleton FROM publishers WHERE id = $1
 `
@@ -173,29 +143,12 @@ func (q *Queries) PublisherByHostname(ctx context.Context, hostname string) (Pub
 	return i, err
 }
 
-const setPublisherForms = `-- name: SetPublisherForms :exec
-UPDATE publishers SET name_key = CAST($1 AS TEXT), skeleton = CAST($2 AS TEXT)
-WHERE publishers.id = $3 AND NOT EXISTS
-    (SELECT 1 FROM publishers AS other WHERE other.name_key = $1 OR other.skeleton = $2)
-`
-
-type SetPublisherFormsParams struct {
-	NameKey  string `db:"name_key" json:"name_key"`
-	Skeleton string `db:"skeleton" json:"skeleton"`
-	ID       int64  `db:"id" json:"id"`
-}
-
-func (q *Queries) SetPublisherForms(ctx context.Context, arg SetPublisherFormsParams) error {
-	_, err := q.db.Exec(ctx, setPublisherForms, arg.NameKey, arg.Skeleton, arg.ID)
-	return err
-}
-
 const unreservedNames = `-- name: UnreservedNames :many
 SELECT CAST('client' AS TEXT) AS owner, id, CAST(name AS TEXT) AS name FROM clients
 WHERE name IS NOT NULL AND skeleton IS NULL
 UNION ALL
 SELECT CAST('publisher' AS TEXT) AS owner, id, name FROM publishers WHERE skeleton IS NULL
-ORDER BY 1, 2 LIMIT $1
+ORDER BY 1, 2 LIMIT CAST($1 AS BIGINT)
 `
 
 type UnreservedNamesRow struct {
@@ -204,7 +157,7 @@ type UnreservedNamesRow struct {
 	Name  string `db:"name" json:"name"`
 }
 
-func (q *Queries) UnreservedNames(ctx context.Context, maxRows int32) ([]UnreservedNamesRow, error) {
+func (q *Queries) UnreservedNames(ctx context.Context, maxRows int64) ([]UnreservedNamesRow, error) {
 	rows, err := q.db.Query(ctx, unreservedNames, maxRows)
 	if err != nil {
 		return nil, err

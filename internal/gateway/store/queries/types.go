@@ -1,9 +1,10 @@
-// Package queries has a function for each statement in its .sql files. sqlc checks the statements against the
-// schema and generates the functions: run `go generate ./internal/gateway/store/queries`. It replaces * by
-// the names of the columns.
+// Package queries contains a function for each statement in its .sql files, for PostgreSQL with pgx. Package sqlite
+// contains the same functions for SQLite with database/sql, and both implement [Querier]. sqlc checks the statements
+// against the schemas and generates the functions: run `go generate ./internal/gateway/store/queries`. It replaces *
+// by the names of the columns.
 //
-// The statements are in the dialect of PostgreSQL. For SQLite, package store removes the last line if it
-// locks rows, and replaces casts to UUID.
+// The statements are in the dialect of PostgreSQL. For SQLite, the generator removes the last line if it locks rows,
+// and replaces casts to UUID.
 package queries
 
 import (

@@ -15,21 +15,24 @@ import (
 func TestQueryFunctionsAreUpToDate(t *testing.T) {
 	to := t.TempDir()
 	require.NoError(t, generate("..", to))
-	want, err := filepath.Glob(filepath.Join(to, "*.go"))
-	require.NoError(t, err)
-	require.NotEmpty(t, want)
-	kept, err := filepath.Glob(filepath.Join("..", "*.sql.go"))
-	require.NoError(t, err)
-	for _, file := range kept {
-		require.FileExists(t, filepath.Join(to, filepath.Base(file)), "delete %s: its statements are gone", file)
-	}
-	for _, file := range want {
-		generated, err := os.ReadFile(file)
+	for _, directory := range []string{".", "sqlite"} {
+		want, err := filepath.Glob(filepath.Join(to, directory, "*.go"))
 		require.NoError(t, err)
-		committed, err := os.ReadFile(filepath.Join("..", filepath.Base(file)))
+		require.NotEmpty(t, want)
+		kept, err := filepath.Glob(filepath.Join("..", directory, "*.sql.go"))
 		require.NoError(t, err)
-		require.Equal(t, string(generated), string(committed),
-			"%s is not up to date: run `go generate ./internal/gateway/store/queries` and commit the result", file)
+		for _, file := range kept {
+			require.FileExists(t, filepath.Join(to, directory, filepath.Base(file)),
+				"delete %s: its statements are gone", file)
+		}
+		for _, file := range want {
+			generated, err := os.ReadFile(file)
+			require.NoError(t, err)
+			committed, err := os.ReadFile(filepath.Join("..", directory, filepath.Base(file)))
+			require.NoError(t, err)
+			require.Equal(t, string(generated), string(committed),
+				"%s is not up to date: run `go generate ./internal/gateway/store/queries` and commit the result", file)
+		}
 	}
 }
 
@@ -38,8 +41,10 @@ func TestQueryFunctionsAreUpToDate(t *testing.T) {
 func TestNoParameterHidesItsStatement(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "*.sql.go"))
 	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
+	inSQLite, err := filepath.Glob(filepath.Join("..", "sqlite", "*.sql.go"))
+	require.NoError(t, err)
+	require.Len(t, inSQLite, len(files))
+	for _, file := range append(files, inSQLite...) {
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
 		require.NoError(t, err)
 		for _, declared := range parsed.Decls {

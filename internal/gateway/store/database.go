@@ -1,0 +1,55 @@
+package store
+
+import (
+	"context"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
+)
+
+// database is implemented by [postgres] with pgx, and by [sqliteFile] with database/sql.
+type database interface {
+	// prepare checks the settings, creates a missing file, and migrates to the current schema.
+	prepare(context.Context) error
+	// reader and writer execute statements outside of transactions.
+	reader() statements
+	writer() statements
+	// begin begins a transaction that writes.
+	begin(context.Context) (session, error)
+	// snapshot begins a transaction that reads one state of the database.
+	snapshot(context.Context) (session, error)
+	close() error
+}
+
+// statements executes statements, in a transaction or outside of one.
+type statements interface {
+	queries.Querier
+	// each executes a statement that this package composes. It calls row for each row, with a function that
+	// reads the columns.
+	each(ctx context.Context, row func(scan) error, statement string, arguments ...any) error
+}
+
+// scan reads the columns of a row into targets.
+type scan = func(targets ...any) error
+
+// session is a transaction on one connection.
+type session interface {
+	statements
+	// commit executes the writes in their order, and commits. If it returns an error of the connection, the
+	// outcome of the transaction is unknown; after any other error nothing has changed.
+	commit(ctx context.Context, writes ...write) error
+	// end rolls back uncommitted changes, and releases the connection. Call it after every transaction.
+	end(ctx context.Context)
+}
+
+// write executes a statement that changes rows and returns none.
+type write func(context.Context, queries.Querier) error
+
+// writesOf returns the writes of a query function, one for each row.
+func writesOf[P any](statement func(queries.Querier, context.Context, P) error, rows ...P) (writes []write) {
+	for _, row := range rows {
+		writes = append(writes, func(ctx context.Context, on queries.Querier) error {
+			return statement(on, ctx, row)
+		})
+	}
+	return writes
+}

@@ -1,0 +1,173 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
+)
+
+// postgres implements [database].
+type postgres struct{ pool *pgxpool.Pool }
+
+func connectPostgres(ctx context.Context, config Config) (*Store, error) {
+	parsed, err := pgxpool.ParseConfig(config.Address)
+	if err != nil {
+		return nil, ErrAddress // the error of pgx can quote the address
+	}
+	server := parsed.ConnConfig
+	name := fmt.Sprintf("postgres database %s on %s:%d", server.Database, server.Host, server.Port)
+	if strings.HasPrefix(server.Host, "/") {
+		name = fmt.Sprintf("postgres database %s on the socket in %s", server.Database, server.Host)
+	}
+	parsed.MaxConns = int32(cmp.Or(config.Connections, 16))
+	server.Tracer = config.tracer
+	pool, err := pgxpool.NewWithConfig(ctx, parsed)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{Dialect: Postgres, Name: name, database: &postgres{pool}}, nil
+}
+
+func (p *postgres) prepare(ctx context.Context) error {
+	var commit string
+	if err := p.pool.QueryRow(ctx, "SHOW synchronous_commit").Scan(&commit); err != nil {
+		return err
+	}
+	if commit == "off" {
+		return errors.New("synchronous_commit is off: set it to on, or a crash can lose negotiations")
+	}
+	db := stdlib.OpenDBFromPool(p.pool)
+	return errors.Join(migrate(ctx, Postgres, db), db.Close())
+}
+
+func (p *postgres) reader() statements { return onPostgres(p.pool) }
+func (p *postgres) writer() statements { return onPostgres(p.pool) }
+
+func (p *postgres) close() error {
+	p.pool.Close()
+	return nil
+}
+
+// postgresStatements implements [statements] on a pool or in a transaction.
+type postgresStatements struct {
+	*queries.Queries
+	on queries.DBTX
+}
+
+func onPostgres(on queries.DBTX) postgresStatements { return postgresStatements{queries.New(on), on} }
+
+func (s postgresStatements) each(ctx context.Context, row func(scan) error, statement string, arguments ...any) error {
+	rows, err := s.on.Query(ctx, statement, arguments...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := row(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// postgresSession implements [session].
+type postgresSession struct {
+	postgresStatements
+	connection *pgxpool.Conn
+	tx         pgx.Tx
+	committed  bool
+}
+
+func (p *postgres) begin(ctx context.Context) (session, error) {
+	return p.beginTx(ctx, pgx.TxOptions{})
+}
+
+func (p *postgres) snapshot(ctx context.Context) (session, error) {
+	return p.beginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+}
+
+func (p *postgres) beginTx(ctx context.Context, options pgx.TxOptions) (session, error) {
+	connection, err := p.pool.Acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tx, err := connection.BeginTx(ctx, options)
+	if err != nil {
+		connection.Release()
+		return nil, err
+	}
+	return &postgresSession{postgresStatements: onPostgres(tx), connection: connection, tx: tx}, nil
+}
+
+const (
+	commit = "COMMIT"
+	// The times for a commit with its writes and for a rollback, which are not cancelled with the request.
+	// After them, the connection is closed, and the server rolls back an open transaction.
+	commitLimit   = 30 * time.Second
+	rollbackLimit = 5 * time.Second
+)
+
+// commit sends the writes and COMMIT in one message, so that locks are held for one round trip less than with
+// [pgx.Tx.Commit]. The server executes nothing behind a statement that fails. The message is not cancelled
+// with the request, which would not know the outcome; a request that is cancelled already gets its error.
+func (s *postgresSession) commit(ctx context.Context, writes ...write) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitLimit)
+	defer cancel()
+	batch := &pgx.Batch{}
+	queued := queries.New(queue{s.tx, batch})
+	for _, w := range writes {
+		if err := w(ctx, queued); err != nil {
+			return err
+		}
+	}
+	batch.Queue(commit).Exec(func(tag pgconn.CommandTag) error {
+		// The server answers with ROLLBACK if a statement has failed before.
+		if tag.String() != commit {
+			return pgx.ErrTxCommitRollback
+		}
+		s.committed = true
+		return nil
+	})
+	err := s.tx.SendBatch(ctx, batch).Close()
+	if s.committed {
+		return nil // a connection that is lost after the answer to COMMIT changes nothing
+	}
+	return err
+}
+
+func (s *postgresSession) end(ctx context.Context) {
+	// The pool closes a connection whose transaction is still open, so that the server rolls it back.
+	defer s.connection.Release()
+	if s.committed {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackLimit)
+	defer cancel()
+	_ = s.tx.Rollback(ctx)
+}
+
+// queue is a transaction whose statements without rows wait in a batch. A :batchexec function of sqlc sends
+// one kind of statement, and the writes of a round are of several kinds.
+type queue struct {
+	queries.DBTX
+	batch *pgx.Batch
+}
+
+// Exec implements [queries.DBTX].
+func (q queue) Exec(_ context.Context, statement string, arguments ...any) (pgconn.CommandTag, error) {
+	q.batch.Queue(statement, arguments...)
+	return pgconn.CommandTag{}, nil
+}
