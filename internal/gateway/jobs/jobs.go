@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"crypto/ed25519"
+	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/riverdriver/riversqlite"
@@ -148,6 +150,21 @@ func (j *Jobs) Stop(ctx context.Context) error {
 	return nil
 }
 
+// Insert adds a job in a transaction of the store, for [store.Outcome.Enqueue]. The job can be executed once the
+// transaction is committed. options can be nil.
+func (j *Jobs) Insert(ctx context.Context, tx store.Tx, args river.JobArgs, options *river.InsertOpts) (err error) {
+	switch client := j.client.(type) {
+	case *river.Client[pgx.Tx]:
+		_, err = client.InsertTx(ctx, tx.Postgres, args, options)
+	case *river.Client[*sql.Tx]:
+		_, err = client.InsertTx(ctx, tx.SQLite, args, options)
+	}
+	if err != nil {
+		return fmt.Errorf("job %s: %w", args.Kind(), err)
+	}
+	return nil
+}
+
 // connect makes the client of the store's database.
 func (j *Jobs) connect(ctx context.Context, config Config) error {
 	if config.Store.Dialect == store.Postgres {
@@ -193,7 +210,7 @@ func (j *Jobs) settings(config Config) (*river.Config, error) {
 		return nil, err
 	}
 	return &river.Config{
-		Workers: known, Logger: quiet(config.Logger), MaxAttempts: 1,
+		Workers: known, Logger: quiet(config.Logger),
 		JobTimeout: jobTimeout, RescueStuckJobsAfter: rescueAfter,
 		CompletedJobRetentionPeriod: retention, DiscardedJobRetentionPeriod: 24 * retention,
 		FetchPollInterval: fetchEvery,

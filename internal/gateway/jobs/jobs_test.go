@@ -6,6 +6,7 @@ import (
 	"crypto/ed25519"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/riverqueue/river"
 	"github.com/stretchr/testify/require"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
@@ -356,4 +358,52 @@ func TestInvalidConfigurations(t *testing.T) {
 		_, err := jobs.Start(t.Context(), config)
 		require.ErrorContains(t, err, problem)
 	}
+}
+
+// work is a job of a test. No process executes it, because its queue has no workers.
+type work struct {
+	Negotiation string `json:"negotiation"`
+}
+
+func (work) Kind() string { return "haggle_gateway_forget_idempotency_keys" }
+
+// A job and the round that needs it are committed together, or neither is.
+func TestJobIsCommittedWithItsRound(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		running, err := jobs.Start(t.Context(), jobs.Config{Store: f.Store})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, running.Stop(t.Context())) }()
+		id := f.negotiate(t, engine.Negotiating, time.Hour)
+		refused := errors.New("refused")
+		round := func(ending error, actions ...string) error {
+			for { // a job that writes to the same SQLite file delays it
+				_, err := f.Round(t.Context(), store.RoundRequest{Negotiations: []string{id}},
+					func(states []store.State) (store.Outcome, error) {
+						d := store.Decision{Status: engine.Negotiating, Deadline: states[0].Now.Add(time.Hour)}
+						for _, action := range actions {
+							d.Rounds = append(d.Rounds, store.Round{Actor: engine.PartyClient, Action: action})
+						}
+						enqueue := func(ctx context.Context, tx store.Tx) error {
+							return errors.Join(running.Insert(ctx, tx, work{id}, &river.InsertOpts{Queue: "none"}), ending)
+						}
+						return store.Outcome{Decisions: []store.Decision{d}, Enqueue: enqueue}, nil
+					})
+				if !errors.Is(err, store.ErrInProgress) {
+					return err
+				}
+			}
+		}
+		stored := func() (inserted, rounds int) {
+			require.NoError(t, f.db.QueryRow(`SELECT COUNT(*) FROM `+f.schema+`river_job WHERE queue = 'none'`).Scan(&inserted))
+			require.NoError(t, f.db.QueryRow(`SELECT COUNT(*) FROM negotiation_rounds`).Scan(&rounds))
+			return inserted, rounds - 1
+		}
+		require.ErrorIs(t, round(refused, "counter"), refused)
+		require.ErrorContains(t, round(nil, "counter", "counter"), "negotiation_rounds", "the commit fails")
+		inserted, rounds := stored()
+		require.Equal(t, []int{0, 0}, []int{inserted, rounds})
+		require.NoError(t, round(nil, "counter"))
+		inserted, rounds = stored()
+		require.Equal(t, []int{1, 1}, []int{inserted, rounds})
+	})
 }

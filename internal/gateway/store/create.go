@@ -132,7 +132,7 @@ func (t *transaction) create(
 	result.Answer = outcome.Answer
 	t.writes = slices.Concat(writes, writesOf(queries.Querier.AddNegotiation, rows...), added.writes(),
 		c.Key.writes(outcome.Answer, now))
-	return nil
+	return outcome.enqueue(ctx, t)
 }
 
 // inList returns "$first, ..." for a number of arguments.

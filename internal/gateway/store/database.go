@@ -2,6 +2,9 @@ package store
 
 import (
 	"context"
+	"database/sql"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
@@ -37,8 +40,17 @@ type session interface {
 	// commit executes the writes in their order, and commits. If it returns an error of the connection, the
 	// outcome of the transaction is unknown; after any other error nothing has changed.
 	commit(ctx context.Context, writes ...write) error
+	// handle returns the driver's transaction.
+	handle() Tx
 	// end rolls back uncommitted changes, and releases the connection. Call it after every transaction.
 	end(ctx context.Context)
+}
+
+// Tx is an open transaction of the store, for a library that writes rows of its own in it. The field of the store's
+// dialect is set. The store commits it or rolls it back.
+type Tx struct {
+	Postgres pgx.Tx
+	SQLite   *sql.Tx
 }
 
 // write executes a statement that changes rows and returns none.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -53,6 +54,17 @@ type Outcome struct {
 	Decisions []Decision
 	// Answer is stored with the idempotency key, and returned for a repetition of the request.
 	Answer json.RawMessage
+	// Enqueue, if not nil, adds jobs in the transaction of the decisions, so that both are committed or neither.
+	// It is called again if the transaction is repeated. Its error ends the transaction without a change.
+	Enqueue func(context.Context, Tx) error
+}
+
+// enqueue adds the jobs of the outcome.
+func (o Outcome) enqueue(ctx context.Context, on session) error {
+	if o.Enqueue == nil {
+		return nil
+	}
+	return o.Enqueue(ctx, on.handle())
 }
 
 // auditedRound is the data of an audit entry of kind "round".

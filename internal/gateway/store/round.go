@@ -158,7 +158,7 @@ func (t *transaction) decided(ctx context.Context, request RoundRequest, approva
 	result.Answer = outcome.Answer
 	t.writes = slices.Concat(c.writes(), request.Key.writes(outcome.Answer, now),
 		writesOf(queries.Querier.UpdateNegotiation, updates...))
-	return nil, nil
+	return nil, outcome.enqueue(ctx, t)
 }
 
 // refused returns the error for negotiations that are final, or that wait for something else, and those that

@@ -145,4 +145,6 @@ func (s sqliteSession) commit(ctx context.Context, writes ...write) error {
 	return s.tx.Commit()
 }
 
+func (s sqliteSession) handle() Tx { return Tx{SQLite: s.tx} }
+
 func (s sqliteSession) end(context.Context) { _ = s.tx.Rollback() } // an error after the commit
