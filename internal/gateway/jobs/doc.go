@@ -4,8 +4,8 @@
 //
 // Any number of processes run the jobs of one database, PostgreSQL or SQLite. River elects one of them, the
 // leader, which inserts each job once in its period. Any process executes it. A job handles everything that
-// is due when it runs, so the job of the next period continues the work of a killed process. River elects
-// another leader at most 21 s after the leader was killed.
+// is due when it runs, so the job of the next period continues the work of a killed process. A job that fails is tried again
+// within its period. River elects another leader at most 21 s after the leader was killed.
 //
 // River's tables are in the schema haggle_gateway_jobs of PostgreSQL, which the first process creates, or in
 // the SQLite file of the gateway.

@@ -55,7 +55,8 @@ const (
 	fetchEvery = time.Second
 	// jobTimeout ends a job. The next period continues it.
 	jobTimeout = time.Minute
-	// rescueAfter is the time after which River discards the job of a killed process.
+	// rescueAfter is the time after which River retries the job of a killed process, or discards it after its last
+	// attempt.
 	rescueAfter = 2 * time.Minute
 	// cancelLimit is the time that cancelled jobs have to end.
 	cancelLimit = 5 * time.Second
@@ -229,9 +230,20 @@ func (j *Jobs) settings(config Config) (*river.Config, error) {
 func periodic(every time.Duration, args river.JobArgs, queue string) *river.PeriodicJob {
 	return river.NewPeriodicJob(middle(every), func() (river.JobArgs, *river.InsertOpts) {
 		return args, &river.InsertOpts{
-			Queue: queue, MaxAttempts: 1, UniqueOpts: river.UniqueOpts{ByPeriod: every},
+			Queue: queue, MaxAttempts: attempts(every), UniqueOpts: river.UniqueOpts{ByPeriod: every},
 		}
 	}, &river.PeriodicJobOpts{RunOnStart: true})
+}
+
+// attempts returns the number of attempts of a periodic job: all retries begin before the next period, which does
+// the same work. River waits for n⁴ seconds after the attempt n.
+func attempts(every time.Duration) int {
+	last := 1
+	for wait := time.Second; wait < every; last++ {
+		next := time.Duration(last + 1)
+		wait += next * next * next * next * time.Second
+	}
+	return last
 }
 
 // scope is the instrumentation scope of the spans.

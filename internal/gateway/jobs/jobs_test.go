@@ -407,3 +407,30 @@ func TestJobIsCommittedWithItsRound(t *testing.T) {
 		require.Equal(t, []int{1, 1}, []int{inserted, rounds})
 	})
 }
+
+// Without a retry, a job would be repeated in the next hour only.
+func TestFailedJobIsTriedAgainInItsPeriod(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		_, err := f.db.Exec(`ALTER TABLE idempotency_keys RENAME TO hidden`)
+		require.NoError(t, err)
+		running, err := jobs.Start(t.Context(), jobs.Config{Store: f.Store})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, running.Stop(t.Context())) }()
+		until := func(condition string) {
+			require.Eventually(t, func() bool {
+				var found int
+				err := f.db.QueryRow(`SELECT COUNT(*) FROM ` + f.schema + `river_job
+					WHERE kind = 'haggle_gateway_forget_idempotency_keys' AND ` + condition).Scan(&found)
+				return err == nil && found > 0
+			}, 2*time.Minute, 50*time.Millisecond, condition)
+		}
+		until(`state = 'retryable'`)
+		for { // a job that writes to the same SQLite file delays it
+			if _, err = f.db.Exec(`ALTER TABLE hidden RENAME TO idempotency_keys`); err == nil {
+				break
+			}
+			require.NoError(t, t.Context().Err())
+		}
+		until(`state = 'completed' AND attempt > 1`)
+	})
+}
