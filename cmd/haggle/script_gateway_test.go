@@ -14,6 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/statefolder"
 	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
+	"github.com/haggle-protocol/haggle/internal/gateway/store/storetest"
 )
 
 // gateway writes a gateway's database and files: "gateway ADDRESS" with two negotiations of three entries,
@@ -44,8 +45,9 @@ func gateway(ts *testscript.TestScript, _ bool, arguments []string) {
 	}, nil)
 	ts.Check(err)
 	negotiate := func(name string) {
-		result, err := s.CreateNegotiations(ctx, store.Creation{Client: client.ID, Proposals: []store.Proposal{{
-			Publisher: publisher.ID, Terms: json.RawMessage(`{}`)}}}, counterOffer)
+		result, err := storetest.Decided(ctx, counterOffer)(
+			s.BeginCreation(ctx, store.Creation{Client: client.ID, Proposals: []store.Proposal{{
+				Publisher: publisher.ID, Terms: json.RawMessage(`{}`)}}}))
 		ts.Check(err)
 		ts.Setenv(name, result.Negotiations[0].ID)
 	}

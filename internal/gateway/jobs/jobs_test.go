@@ -118,16 +118,17 @@ func (f *fixture) negotiate(t *testing.T, status engine.Status, lasts time.Durat
 	var result store.Result
 	for { // a process that writes to the same SQLite file delays it
 		var err error
-		result, err = f.CreateNegotiations(t.Context(), store.Creation{Client: f.client,
-			Proposals: []store.Proposal{{Publisher: f.publisher, Terms: json.RawMessage(`{}`)}},
-			Key:       &store.Key{Owner: "acme", Key: fmt.Sprint(time.Now().UnixNano()), BodyHash: "h"},
-		}, func(states []store.State) (store.Outcome, error) {
+		result, err = storetest.Decided(t.Context(), func(states []store.State) (store.Outcome, error) {
 			terms := json.RawMessage(`{"price_per_fetch_micro":1800}`)
 			return store.Outcome{Answer: json.RawMessage(`{}`), Decisions: []store.Decision{{
 				Rounds: []store.Round{{Actor: engine.PartyClient, Action: "propose", Terms: terms}},
 				Status: status, Terms: terms, OfferBy: engine.PartyClient, Deadline: states[0].Now.Add(lasts),
 			}}}, nil
-		})
+		})(
+			f.BeginCreation(t.Context(), store.Creation{Client: f.client,
+				Proposals: []store.Proposal{{Publisher: f.publisher, Terms: json.RawMessage(`{}`)}},
+				Key:       &store.Key{Owner: "acme", Key: fmt.Sprint(time.Now().UnixNano()), BodyHash: "h"},
+			}))
 		if err == nil {
 			return result.Negotiations[0].ID
 		}
@@ -377,17 +378,17 @@ func TestJobIsCommittedWithItsRound(t *testing.T) {
 		refused := errors.New("refused")
 		round := func(ending error, actions ...string) error {
 			for { // a job that writes to the same SQLite file delays it
-				_, err := f.Round(t.Context(), store.RoundRequest{Negotiations: []string{id}},
-					func(states []store.State) (store.Outcome, error) {
-						d := store.Decision{Status: engine.Negotiating, Deadline: states[0].Now.Add(time.Hour)}
-						for _, action := range actions {
-							d.Rounds = append(d.Rounds, store.Round{Actor: engine.PartyClient, Action: action})
-						}
-						enqueue := func(ctx context.Context, tx store.Tx) error {
-							return errors.Join(running.Insert(ctx, tx, work{id}, &river.InsertOpts{Queue: "none"}), ending)
-						}
-						return store.Outcome{Decisions: []store.Decision{d}, Enqueue: enqueue}, nil
-					})
+				_, err := storetest.Decided(t.Context(), func(states []store.State) (store.Outcome, error) {
+					d := store.Decision{Status: engine.Negotiating, Deadline: states[0].Now.Add(time.Hour)}
+					for _, action := range actions {
+						d.Rounds = append(d.Rounds, store.Round{Actor: engine.PartyClient, Action: action})
+					}
+					enqueue := func(ctx context.Context, tx store.Tx) error {
+						return errors.Join(running.Insert(ctx, tx, work{id}, &river.InsertOpts{Queue: "none"}), ending)
+					}
+					return store.Outcome{Decisions: []store.Decision{d}, Enqueue: enqueue}, nil
+				})(
+					f.BeginRound(t.Context(), store.RoundRequest{Negotiations: []string{id}}))
 				if !errors.Is(err, store.ErrInProgress) {
 					return err
 				}

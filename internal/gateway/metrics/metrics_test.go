@@ -57,9 +57,9 @@ func onBoth(t *testing.T, test func(t *testing.T, g *gateway)) {
 // open opens a negotiation with an offer of the publisher.
 func (g *gateway) open(t *testing.T) string {
 	t.Helper()
-	result, err := g.CreateNegotiations(t.Context(), store.Creation{Client: g.client,
-		Proposals: []store.Proposal{{Publisher: g.publisher, Terms: json.RawMessage(`{}`)}}},
-		respond(engine.Negotiating))
+	result, err := storetest.Decided(t.Context(), respond(engine.Negotiating))(
+		g.BeginCreation(t.Context(), store.Creation{Client: g.client,
+			Proposals: []store.Proposal{{Publisher: g.publisher, Terms: json.RawMessage(`{}`)}}}))
 	require.NoError(t, err)
 	return result.Negotiations[0].ID
 }
@@ -119,16 +119,17 @@ func TestMetricsAreThoseOfTheDatabase(t *testing.T) {
 
 		accepted, rejected, late := g.open(t), g.open(t), g.open(t)
 		g.now = g.now.Add(10 * time.Second)
-		_, err := g.Round(t.Context(), store.RoundRequest{Negotiations: []string{accepted}},
-			respond(engine.Negotiating))
+		_, err := storetest.Decided(t.Context(), respond(engine.Negotiating))(
+			g.BeginRound(t.Context(), store.RoundRequest{Negotiations: []string{accepted}}))
 		require.NoError(t, err)
-		_, err = g.Round(t.Context(), store.RoundRequest{Negotiations: []string{rejected}},
-			respond(engine.Rejected))
+		_, err = storetest.Decided(t.Context(), respond(engine.Rejected))(
+			g.BeginRound(t.Context(), store.RoundRequest{Negotiations: []string{rejected}}))
 		require.NoError(t, err)
 		g.now = g.now.Add(10 * time.Second)
-		_, err = g.Accept(t.Context(), store.AcceptRequest{Client: g.client,
-			Offers: []store.Offer{{Negotiation: accepted, Round: 2}}},
-			func(store.State) (store.Terms, error) { return store.Terms{PriceMicro: 1800}, nil }, nil)
+		_, err = storetest.Decided(t.Context(), func(states []store.State) (store.Outcome, error) {
+			return store.Outcome{Decisions: []store.Decision{states[0].Accept(store.Terms{PriceMicro: 1800})}}, nil
+		})(
+			g.BeginRound(t.Context(), store.RoundRequest{Negotiations: []string{accepted}}))
 		require.NoError(t, err)
 		n, err := g.Negotiation(t.Context(), late)
 		require.NoError(t, err)
@@ -164,7 +165,8 @@ func TestEndedNegotiationsCountOnce(t *testing.T) {
 			require.EqualValues(t, ended+1, values["negotiations_started_total"])
 			require.EqualValues(t, ended, values["negotiations_rejected_total"])
 			g.now = g.now.Add(2 * time.Minute)
-			_, err := g.Round(t.Context(), store.RoundRequest{Negotiations: []string{id}}, respond(engine.Rejected))
+			_, err := storetest.Decided(t.Context(), respond(engine.Rejected))(
+				g.BeginRound(t.Context(), store.RoundRequest{Negotiations: []string{id}}))
 			require.NoError(t, err)
 			values = scrape(t, m)
 			require.EqualValues(t, ended+1, values["negotiations_started_total"])

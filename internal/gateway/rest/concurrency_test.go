@@ -23,6 +23,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/rest"
 	"github.com/haggle-protocol/haggle/internal/gateway/service"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
+	"github.com/haggle-protocol/haggle/internal/gateway/store/storetest"
 )
 
 func newServer(t *testing.T, handler http.Handler) string {
@@ -139,12 +140,12 @@ func TestALockedNegotiationIsInProgress(t *testing.T) {
 	done := make(chan error)
 	stop := errors.New("stop")
 	go func() {
-		_, err := other.store.Round(context.Background(), store.RoundRequest{Negotiations: []string{id}},
-			func([]store.State) (store.Outcome, error) {
-				close(locked)
-				<-release
-				return store.Outcome{}, stop
-			})
+		_, err := storetest.Decided(context.Background(), func([]store.State) (store.Outcome, error) {
+			close(locked)
+			<-release
+			return store.Outcome{}, stop
+		})(
+			other.store.BeginRound(context.Background(), store.RoundRequest{Negotiations: []string{id}}))
 		done <- err
 	}()
 	<-locked

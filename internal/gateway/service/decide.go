@@ -2,7 +2,6 @@ package service
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/haggle-protocol/haggle/internal/gateway/engine"
@@ -170,15 +169,4 @@ func outcome(
 		answers = append(answers, a)
 	}
 	return decided, answers, nil
-}
-
-// replay reads the answer of a request that has been executed before.
-func replay(result store.Result, into any) error {
-	if !result.Replayed {
-		return nil
-	}
-	if len(result.Answer) == 0 {
-		return errors.New("stored answer: empty")
-	}
-	return json.Unmarshal(result.Answer, into)
 }

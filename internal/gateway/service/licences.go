@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/gateway/identity"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
@@ -60,32 +61,47 @@ func (s *Service) GenerateLicence(
 	if err != nil {
 		return licence, false, err
 	}
-	build := func(state store.State) (json.RawMessage, error) {
-		if state.Anonymous || state.ClientName == "" {
-			return nil, conflict(CodeUnnamed,
-				"negotiation %s: the client is anonymous; a licence has the name of a registered client", state.ID)
+	// The terms of an accepted negotiation never change.
+	var document json.RawMessage
+	if n.Status == engine.Accepted && n.Policy == 0 {
+		if document, err = s.license(ctx, n, hostname); err != nil {
+			return licence, false, err
 		}
-		agreed, err := terms.Parse(state.FinalTerms)
-		if err != nil {
-			return nil, fmt.Errorf("stored terms: %s", err)
-		}
-		rules, err := s.rules(state)
-		if err != nil {
-			return nil, err
-		}
-		until := state.CompletedAt.Add(time.Duration(rules.LicenseSeconds) * time.Second)
-		document, err := terms.NewLicense(hostname, state.ClientName, agreed, until)
-		if err != nil {
-			return nil, err
-		}
-		return document.Text()
 	}
-	p, created, err := s.store.GenerateLicence(acting(ctx, caller), negotiation, build)
+	p, created, err := s.store.GenerateLicence(acting(ctx, caller), negotiation, document)
 	if err != nil {
 		return licence, false, err
 	}
 	licence, err = licenceView(p)
 	return licence, created, err
+}
+
+// license returns the document of an accepted negotiation.
+func (s *Service) license(ctx context.Context, n store.Negotiation, hostname string) (json.RawMessage, error) {
+	if n.Anonymous || n.ClientName == "" {
+		return nil, conflict(CodeUnnamed,
+			"negotiation %s: the client is anonymous; a licence has the name of a registered client", n.ID)
+	}
+	agreed, err := terms.Parse(n.FinalTerms)
+	if err != nil {
+		return nil, fmt.Errorf("stored terms: %s", err)
+	}
+	rules, err := s.strategies.get(n.Strategy, func() (*engine.Strategy, error) {
+		v, err := s.store.Strategy(ctx, n.Strategy)
+		if err != nil {
+			return nil, err
+		}
+		return rulesOf(v.Definition)
+	})
+	if err != nil {
+		return nil, err
+	}
+	until := n.CompletedAt.Add(time.Duration(rules.LicenseSeconds) * time.Second)
+	document, err := terms.NewLicense(hostname, n.ClientName, agreed, until)
+	if err != nil {
+		return nil, err
+	}
+	return document.Text()
 }
 
 // concerns reports whether the caller is the publisher, the client or an administrator.

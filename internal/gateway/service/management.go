@@ -3,6 +3,7 @@ package service
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/haggle-protocol/haggle/internal/gateway/engine"
@@ -37,31 +38,48 @@ func (s *Service) Approve(
 	ctx context.Context, caller identity.Caller, r ApprovalRequest,
 ) (_ Negotiation, err error) {
 	defer translate(&err)
-	n, err := s.ownNegotiation(ctx, caller, identity.ApprovalsWrite, r.Negotiation)
-	if err != nil {
+	if _, err := s.ownNegotiation(ctx, caller, identity.ApprovalsWrite, r.Negotiation); err != nil {
 		return Negotiation{}, err
 	}
 	key, err := idempotency(caller.LimitKey(), r.IdempotencyKey, "approve", r)
 	if err != nil {
 		return Negotiation{}, err
 	}
-	reason := engine.ReasonRefused
-	if r.Approved {
-		reason = engine.ReasonAccepted
-	}
-	approval := store.Approval{
-		Negotiation: r.Negotiation, Publisher: n.Publisher, Approved: r.Approved, Reason: reason, Key: key,
-	}
-	if _, err := s.store.Approve(acting(ctx, caller), approval, func(state store.State) (int64, error) {
-		agreed, err := terms.Parse(state.CurrentTerms)
-		return int64(agreed.Price), err
-	}); err != nil {
+	ctx = acting(ctx, caller)
+	unit, err := s.store.BeginRound(ctx, store.RoundRequest{
+		Negotiations: []string{r.Negotiation}, Approval: true, Key: key,
+	})
+	if err != nil {
 		return Negotiation{}, err
 	}
-	if n, err = s.store.Negotiation(ctx, r.Negotiation); err != nil {
+	defer unit.End(ctx)
+	var o store.Outcome
+	if !unit.Replayed() {
+		o, err = approved(unit.States[0], r.Approved)
+	}
+	if _, err = unit.Finish(ctx, o, err); err != nil {
+		return Negotiation{}, err
+	}
+	n, err := s.store.Negotiation(ctx, r.Negotiation)
+	if err != nil {
 		return Negotiation{}, err
 	}
 	return s.view(ctx, n)
+}
+
+// approved returns the change that records an approval, or its refusal.
+func approved(state store.State, yes bool) (o store.Outcome, err error) {
+	d := state.RefuseApproval(engine.ReasonRefused)
+	if yes {
+		agreed, err := terms.Parse(state.CurrentTerms)
+		if err != nil {
+			return o, err
+		}
+		d = state.Approve(int64(agreed.Price), engine.ReasonAccepted)
+	}
+	o.Decisions = []store.Decision{d}
+	o.Answer, err = json.Marshal(map[string]engine.Status{"status": d.Status})
+	return o, err
 }
 
 // Analytics are the figures of a publisher's negotiations.

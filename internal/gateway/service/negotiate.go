@@ -78,9 +78,6 @@ func (s *Service) Propose(
 		creation.Proposals = append(creation.Proposals,
 			store.Proposal{Publisher: publisher, Terms: p.Terms.Canonical()})
 	}
-	creation.Select = func(versions []store.Strategy, now time.Time) (int, error) {
-		return s.selected(hostnames[versions[0].Publisher], versions, now)
-	}
 	required, err := requiredIDs(r.Required, hostnames)
 	if err != nil {
 		return Proposed{}, err
@@ -97,35 +94,65 @@ func (s *Service) Propose(
 			return Proposed{}, err
 		}
 	}
-	var proposed Proposed
-	decide := func(states []store.State) (o store.Outcome, err error) {
-		parts := make([]answered, len(states))
-		for at, state := range states {
-			if parts[at], err = s.respond(state, r.Proposals[at].Terms, "propose"); err != nil {
-				return o, err
-			}
-		}
-		if proposed.Action, err = combine(parts, required); err != nil {
-			return o, err
-		}
-		proposed.BundleID = states[0].Bundle
-		if o, proposed.Answers, err = outcome(parts, hostnames); err != nil || creation.Key == nil {
-			return o, err
-		}
-		o.Answer, err = json.Marshal(proposed)
-		return o, err
-	}
-	result, err := s.store.CreateNegotiations(acting(ctx, caller), creation, decide)
+	ctx = acting(ctx, caller)
+	unit, err := s.store.BeginCreation(ctx, creation)
 	if err != nil {
 		return Proposed{}, err
 	}
+	defer unit.End(ctx)
+	proposed, decided, err := s.propose(unit.States, r, required, hostnames)
+	result, err := finished(ctx, unit, decided, &proposed, err)
 	for _, n := range result.Negotiations {
 		s.parties.put(n.ID, parties{n.Client, n.Publisher})
 	}
-	if result.Replayed {
-		proposed = Proposed{}
+	return proposed, err
+}
+
+// propose returns the publishers' answers to the proposals of new negotiations, and the change that records them.
+func (s *Service) propose(
+	states []store.State, r ProposeRequest, required []int64, hostnames map[int64]string,
+) (proposed Proposed, o store.Outcome, err error) {
+	parts := make([]answered, len(states))
+	for at, state := range states {
+		selected, err := s.selected(hostnames[state.Publisher], state.Versions, state.Now)
+		if err != nil {
+			return proposed, o, err
+		}
+		states[at].Use(state.Versions[selected])
+		if parts[at], err = s.respond(states[at], r.Proposals[at].Terms, "propose"); err != nil {
+			return proposed, o, err
+		}
 	}
-	return proposed, replay(result, &proposed)
+	if len(parts) == 0 {
+		return proposed, o, nil // replayed
+	}
+	if proposed.Action, err = combine(parts, required); err != nil {
+		return proposed, o, err
+	}
+	proposed.BundleID = states[0].Bundle
+	o, proposed.Answers, err = outcome(parts, hostnames)
+	return proposed, o, err
+}
+
+// finished finishes a unit of work with the change that records an answer. A request with an idempotency key stores
+// the answer; for a repeated one, answer becomes the stored answer. failed is the error of the decision.
+func finished[A any](
+	ctx context.Context, unit *store.Unit, o store.Outcome, answer *A, failed error,
+) (result store.Result, err error) {
+	if failed == nil {
+		o.Answer, failed = json.Marshal(answer)
+	}
+	if result, err = unit.Finish(ctx, o, failed); err == nil && !result.Replayed {
+		return result, nil
+	}
+	*answer = *new(A)
+	switch {
+	case err != nil:
+		return result, err
+	case len(result.Answer) == 0:
+		return result, errors.New("stored answer: empty")
+	}
+	return result, json.Unmarshal(result.Answer, answer)
 }
 
 // within adds the path of an invalid part of a request.
@@ -204,7 +231,8 @@ func (s *Service) Counter(
 	if err != nil {
 		return Answer{}, err
 	}
-	decide := func(state store.State) (o store.Outcome, a Answer, err error) {
+	request := store.RoundRequest{Negotiations: []string{r.Negotiation}, Recall: recall, Key: key}
+	return s.round(acting(ctx, caller), request, func(state store.State) (o store.Outcome, a Answer, err error) {
 		if pending(state.Negotiation) {
 			return o, a, errPending(state.ID)
 		}
@@ -217,29 +245,24 @@ func (s *Service) Counter(
 			return o, a, err
 		}
 		return o, answers[0], nil
-	}
-	request := store.RoundRequest{Negotiations: []string{r.Negotiation}, Recall: recall, Key: key}
-	return s.round(acting(ctx, caller), request, decide)
+	})
 }
 
-// round changes the one negotiation of a request as decide says, and returns its answer. With an idempotency key, the
-// answer is stored, and a repeated request returns it.
+// round changes the one negotiation of a request as decide says, and returns its answer.
 func (s *Service) round(
 	ctx context.Context, request store.RoundRequest, decide func(store.State) (store.Outcome, Answer, error),
 ) (answer Answer, err error) {
-	result, err := s.store.Round(ctx, request, func(states []store.State) (o store.Outcome, err error) {
-		if o, answer, err = decide(states[0]); err == nil && request.Key != nil {
-			o.Answer, err = json.Marshal(answer)
-		}
-		return o, err
-	})
+	unit, err := s.store.BeginRound(ctx, request)
 	if err != nil {
 		return Answer{}, err
 	}
-	if result.Replayed {
-		answer = Answer{}
+	defer unit.End(ctx)
+	var o store.Outcome
+	if !unit.Replayed() {
+		o, answer, err = decide(unit.States[0])
 	}
-	return answer, replay(result, &answer)
+	_, err = finished(ctx, unit, o, &answer, err)
+	return answer, err
 }
 
 // participant checks that the caller is the client of negotiations, and returns the names of their
@@ -319,47 +342,45 @@ func (s *Service) Accept(
 	if err != nil {
 		return Accepted{}, err
 	}
-	request := store.AcceptRequest{Client: client, Key: key}
-	for _, offer := range r.Offers {
-		request.Offers = append(request.Offers, store.Offer{Negotiation: offer.Negotiation, Round: offer.Round})
-	}
-	agreements := map[string]agreement{}
-	var accepted Accepted
-	result, err := s.store.Accept(acting(ctx, caller), request, func(state store.State) (store.Terms, error) {
-		a, err := s.agree(state)
-		if err != nil {
-			return store.Terms{}, err
-		}
-		if a.decision.Action == engine.Approve && len(ids) > 1 {
-			return store.Terms{}, conflict(CodeNeedsApproval,
-				"negotiation %s: the publisher must approve the agreement; accept it alone", state.ID)
-		}
-		agreements[state.ID] = a
-		return a.terms, nil
-	}, func(decisions []store.Decision) (json.RawMessage, error) {
-		accepted = Accepted{}
-		for at, d := range decisions {
-			a := agreements[ids[at]]
-			answer, err := answerOf(a.decision, a.state, d, hostnames[a.state.Publisher], a.currency)
-			if err != nil {
-				return nil, err
-			}
-			accepted.Answers = append(accepted.Answers, answer)
-		}
-		return json.Marshal(accepted)
-	})
+	ctx = acting(ctx, caller)
+	unit, err := s.store.BeginRound(ctx, store.RoundRequest{Negotiations: ids, Key: key})
 	if err != nil {
 		return Accepted{}, err
 	}
-	if result.Replayed {
-		accepted = Accepted{}
+	defer unit.End(ctx)
+	accepted, o, err := s.accept(unit.States, client, r.Offers, hostnames)
+	_, err = finished(ctx, unit, o, &accepted, err)
+	return accepted, err
+}
+
+// accept returns the answer to the acceptance of offers, and the change that records it.
+func (s *Service) accept(
+	states []store.State, client int64, offers []Offer, hostnames map[int64]string,
+) (accepted Accepted, o store.Outcome, err error) {
+	for at, state := range states {
+		if err := state.CheckOffer(client, offers[at].Round); err != nil {
+			return accepted, o, err
+		}
+		a, err := s.agree(state)
+		if err != nil {
+			return accepted, o, err
+		}
+		if a.decision.Action == engine.Approve && len(states) > 1 {
+			return accepted, o, conflict(CodeNeedsApproval,
+				"negotiation %s: the publisher must approve the agreement; accept it alone", state.ID)
+		}
+		d := state.Accept(a.terms)
+		answer, err := answerOf(a.decision, state, d, hostnames[state.Publisher], a.currency)
+		if err != nil {
+			return accepted, o, err
+		}
+		o.Decisions, accepted.Answers = append(o.Decisions, d), append(accepted.Answers, answer)
 	}
-	return accepted, replay(result, &accepted)
+	return accepted, o, nil
 }
 
 // agreement is the acceptance of a standing offer before it is recorded.
 type agreement struct {
-	state    store.State
 	decision engine.Decision
 	terms    store.Terms
 	currency string
@@ -378,5 +399,5 @@ func (s *Service) agree(state store.State) (agreement, error) {
 	if decision.Action == engine.Approve {
 		agreed.ApprovalDeadline = rules.Deadline(decision.Action, state.InitiatedAt, state.Now)
 	}
-	return agreement{state, decision, agreed, rules.Currency}, nil
+	return agreement{decision, agreed, rules.Currency}, nil
 }

@@ -31,49 +31,43 @@ type Creation struct {
 	Bundle json.RawMessage
 	// Deadline is the time until which an initiated negotiation waits; State.Deadline has it.
 	Deadline time.Time
-	// Select returns the index of the strategy version with which a negotiation begins at a time. versions are
-	// the publisher's active ones, at least one, in the order of their creation; they have an ID, a publisher
-	// and a definition. Its error ends the transaction without a change. If Select is nil, the newest is used.
-	Select func(versions []Strategy, now time.Time) (int, error)
 	// Recall selects the client's earlier proposals that the states have.
 	Recall Recall
 	Key    *Key
 }
 
-// CreateNegotiations opens negotiations with active strategies of their publishers, lets decide answer
-// the first proposals, and writes everything in one transaction. decide gets states with status initiated;
-// the proposal is the current offer, and each decision records the client's round. The limits are checked in
-// the transaction, which locks the client and the publishers. A bundle is one proposal of the client.
+// BeginCreation prepares negotiations with active strategies of their publishers, so that the caller can answer the
+// first proposals. The states have status initiated; the proposal is the current offer, and each decision records the
+// client's round. The limits are checked in the transaction, which locks the client and the publishers. A bundle is
+// one proposal of the client.
 //
 // It returns a [LimitError] if a limit is reached, [ErrNoStrategy], [ErrNotFound] for a client or an active
 // publisher that does not exist, [ErrSuspended], [ErrKeyReused], and [ErrInProgress] if the database is busy.
-func (s *Store) CreateNegotiations(ctx context.Context, c Creation, decide Decide) (Result, error) {
+func (s *Store) BeginCreation(ctx context.Context, c Creation) (*Unit, error) {
 	if len(c.Proposals) == 0 {
-		return Result{}, errors.New("create negotiations: no proposal given")
+		return nil, errors.New("create negotiations: no proposal given")
 	}
 	if err := validJSON("bundle", c.Bundle); err != nil {
-		return Result{}, err
+		return nil, err
 	}
 	var publishers []int64
 	for _, p := range c.Proposals {
 		if len(p.Terms) == 0 || !json.Valid(p.Terms) {
-			return Result{}, fmt.Errorf("proposal to publisher %d: invalid JSON", p.Publisher)
+			return nil, fmt.Errorf("proposal to publisher %d: invalid JSON", p.Publisher)
 		}
 		if slices.Contains(publishers, p.Publisher) {
-			return Result{}, fmt.Errorf("create negotiations: publisher %d given twice", p.Publisher)
+			return nil, fmt.Errorf("create negotiations: publisher %d given twice", p.Publisher)
 		}
 		publishers = append(publishers, p.Publisher)
 	}
-	return s.keyed(ctx, func(t *transaction, result *Result) (refusal, err error) {
-		return nil, t.create(ctx, c, publishers, decide, result)
-	})
+	return s.beginUnit(ctx, c.Key, func(u *Unit) error { return u.open(ctx, c, publishers) })
 }
 
-// create is the transaction of CreateNegotiations. Every such transaction locks the client first and then the
-// publishers by their ids, so that two never wait for each other.
-func (t *transaction) create(
-	ctx context.Context, c Creation, publishers []int64, decide Decide, result *Result,
-) error {
+// open prepares negotiations. Every such transaction locks the client first and then the publishers by their ids, so
+// that two never wait for each other.
+func (u *Unit) open(ctx context.Context, c Creation, publishers []int64) error {
+	u.opening = true
+	t := u.t
 	client, err := single(clientName(c.Client), clientOf)(t.LockClient(ctx, c.Client))
 	if err == nil {
 		err = client.Permitted()
@@ -81,11 +75,9 @@ func (t *transaction) create(
 	if err != nil {
 		return err
 	}
-	if c.Key != nil {
-		// All requests with the key are of one client, whose row is locked.
-		if found, err := t.replayed(ctx, c.Key, result); err != nil || found {
-			return err
-		}
+	// All requests with the key are of one client, whose row is locked.
+	if found, err := replay(ctx, t, c.Key, &u.result); err != nil || found {
+		return err
 	}
 	states, err := t.newStates(ctx, c, client, publishers)
 	if err != nil {
@@ -95,10 +87,7 @@ func (t *transaction) create(
 	if err := t.checkLimits(ctx, client, publishers, now); err != nil {
 		return err
 	}
-	if err := t.recall(ctx, c.Recall, states); err != nil {
-		return err
-	}
-	var writes []write
+	u.States = states
 	if len(c.Bundle) > 0 {
 		id, err := uuid.NewV7()
 		if err != nil {
@@ -107,32 +96,11 @@ func (t *transaction) create(
 		for i := range states {
 			states[i].Bundle = id.String()
 		}
-		writes = writesOf(queries.Querier.AddBundle, queries.AddBundleParams{
+		t.writes = writesOf(queries.Querier.AddBundle, queries.AddBundleParams{
 			ID: id.String(), ClientID: client.ID, Definition: queries.JSON(c.Bundle), CreatedAt: queries.NullTime(now),
 		})
 	}
-	outcome, err := decide(slices.Clone(states))
-	if err != nil {
-		return err
-	}
-	if len(outcome.Decisions) != len(states) {
-		return fmt.Errorf("create negotiations: %d decisions for %d negotiations", len(outcome.Decisions),
-			len(states))
-	}
-	added := changes{by: t.by}
-	var rows []queries.AddNegotiationParams
-	for i, state := range states {
-		n := state.Negotiation
-		if err := added.apply(&n, outcome.Decisions[i], "", now); err != nil {
-			return err
-		}
-		rows = append(rows, n.row())
-		result.Negotiations = append(result.Negotiations, n)
-	}
-	result.Answer = outcome.Answer
-	t.writes = slices.Concat(writes, writesOf(queries.Querier.AddNegotiation, rows...), added.writes(),
-		c.Key.writes(outcome.Answer, now))
-	return outcome.enqueue(ctx, t)
+	return t.recall(ctx, c.Recall, states)
 }
 
 // inList returns "$first, ..." for a number of arguments.
@@ -195,13 +163,7 @@ func (t *transaction) newStates(
 		case len(versions) == 0:
 			return nil, fmt.Errorf("publisher %d: %w", p.Publisher, ErrNoStrategy)
 		}
-		selected := len(versions) - 1
-		if c.Select != nil {
-			if selected, err = c.Select(versions, now); err != nil {
-				return nil, err
-			}
-		}
-		strategy := versions[selected]
+		strategy := versions[len(versions)-1]
 		id, err := uuid.NewV7()
 		if err != nil {
 			return nil, err
@@ -214,7 +176,7 @@ func (t *transaction) newStates(
 				InitiatedBy: engine.PartyClient, InitiatedAt: now, LastActivityAt: now, Deadline: c.Deadline,
 				CreatedAt: now, UpdatedAt: now,
 			},
-			Definition: strategy.Definition, Floor: int64(floor), Now: now,
+			Definition: strategy.Definition, Floor: int64(floor), Versions: versions, Now: now,
 		})
 	}
 	return states, nil

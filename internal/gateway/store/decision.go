@@ -24,6 +24,9 @@ type State struct {
 	Floor int64
 	// Proposals are the terms of the client's earlier proposals to the publisher: see [Recall].
 	Proposals []json.RawMessage
+	// Versions are the publisher's active strategy versions, at least one, in the order of their creation, with ID,
+	// publisher and definition. Only a new negotiation has them: it begins with the newest, or see [State.Use].
+	Versions []Strategy
 	// Now is the time of the transaction.
 	Now time.Time
 }
@@ -55,16 +58,8 @@ type Outcome struct {
 	// Answer is stored with the idempotency key, and returned for a repetition of the request.
 	Answer json.RawMessage
 	// Enqueue, if not nil, adds jobs in the transaction of the decisions, so that both are committed or neither.
-	// It is called again if the transaction is repeated. Its error ends the transaction without a change.
+	// Its error ends the transaction without a change.
 	Enqueue func(context.Context, Tx) error
-}
-
-// enqueue adds the jobs of the outcome.
-func (o Outcome) enqueue(ctx context.Context, on session) error {
-	if o.Enqueue == nil {
-		return nil
-	}
-	return o.Enqueue(ctx, on.handle())
 }
 
 // auditedRound is the data of an audit entry of kind "round".

@@ -1,9 +1,10 @@
 // Package store keeps the gateway's data in PostgreSQL or SQLite: publishers and their strategies, clients
 // and their keys, negotiations, licence policies and the audit log.
 //
-// Each operation is one transaction. An operation on a negotiation locks its row. If another transaction has
-// the lock, the operation returns [ErrInProgress] and changes nothing. Terms, strategies and analyses are
-// JSON that the store does not interpret, except that it copies the parts of a strategy with a column.
+// Each operation is one transaction; the caller decides on negotiations in the middle of it ([Unit]). An operation on
+// a negotiation locks its row. If another transaction has the lock, the operation returns [ErrInProgress] and changes
+// nothing. Terms, strategies and analyses are JSON that the store does not interpret, except that it copies the parts
+// of a strategy with a column.
 //
 // Package queries has the fixed statements; sqlc checks them and generates the query functions of both
 // databases. This package composes the statements that depend on arguments (optional filters, lists of ids)

@@ -81,14 +81,11 @@ func (s *Store) deal(ctx context.Context, client, publisher int64, name string,
 		return err
 	}
 	committed(name+"-round", id)
-	if _, err := s.Accept(ctx, AcceptRequest{client, []Offer{{id, 2}}, key("accept")}, at1800, nil); err != nil {
+	if _, err := s.Accept(ctx, AcceptRequest{client, []Offer{{id, 2}}, key("accept")}, at1800); err != nil {
 		return err
 	}
 	committed(name+"-accept", id)
-	_, _, err = s.GenerateLicence(ctx, id, func(State) (json.RawMessage, error) {
-		return json.RawMessage(`{}`),
-			nil
-	})
+	_, _, err = s.GenerateLicence(ctx, id, json.RawMessage(`{}`))
 	return err
 }
 

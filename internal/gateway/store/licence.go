@@ -32,11 +32,12 @@ func policyOf(row queries.Policy) Policy {
 	}
 }
 
-// GenerateLicence writes the licence of an accepted negotiation and links both. build returns the policy.
-// created is false if the negotiation has a licence already, which is then returned without calling build. It
-// returns a [StatusError] if the negotiation is not accepted, [ErrNotFound] and [ErrInProgress].
-func (s *Store) GenerateLicence(ctx context.Context, negotiation string,
-	build func(State) (json.RawMessage, error),
+// GenerateLicence writes the licence of an accepted negotiation and links both. created is false if the negotiation
+// has a licence already, which is then returned. The document can be empty for a negotiation that has one or is not
+// accepted. It returns a [StatusError] if the negotiation is not accepted,
+// [ErrNotFound] and [ErrInProgress].
+func (s *Store) GenerateLicence(
+	ctx context.Context, negotiation string, document json.RawMessage,
 ) (p Policy, created bool, err error) {
 	if err := checkID("negotiation", negotiation); err != nil {
 		return p, false, err
@@ -53,10 +54,8 @@ func (s *Store) GenerateLicence(ctx context.Context, negotiation string,
 		case state.Policy != 0:
 			p, err = single(policyName(state.Policy), policyOf)(t.Policy(ctx, state.Policy))
 			return err
-		}
-		document, err := build(state)
-		if err != nil {
-			return err
+		case len(document) == 0:
+			return ErrInProgress // accepted after the caller has read it
 		}
 		result := single("licence of negotiation "+negotiation, policyOf)
 		p, err = result(t.AddPolicy(ctx, queries.AddPolicyParams{

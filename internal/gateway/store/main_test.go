@@ -143,6 +143,65 @@ func (f *fixture) addClient(t *testing.T, subject string) Client {
 	return c
 }
 
+// Decide decides on negotiations.
+type Decide func(states []State) (Outcome, error)
+
+// decided finishes a unit of work with a decision.
+func decided(ctx context.Context, decide Decide) func(*Unit, error) (Result, error) {
+	return func(u *Unit, err error) (Result, error) {
+		if err != nil {
+			return Result{}, err
+		}
+		defer u.End(ctx)
+		var o Outcome
+		if !u.Replayed() {
+			o, err = decide(u.States)
+		}
+		return u.Finish(ctx, o, err)
+	}
+}
+
+func (s *Store) CreateNegotiations(ctx context.Context, c Creation, decide Decide) (Result, error) {
+	return decided(ctx, decide)(s.BeginCreation(ctx, c))
+}
+
+func (s *Store) Round(ctx context.Context, request RoundRequest, decide Decide) (Result, error) {
+	return decided(ctx, decide)(s.BeginRound(ctx, request))
+}
+
+// Offer is an offer of a round.
+type Offer struct {
+	Negotiation string
+	Round       int
+}
+
+// AcceptRequest accepts offers.
+type AcceptRequest struct {
+	Client int64
+	Offers []Offer
+	Key    *Key
+}
+
+func (s *Store) Accept(ctx context.Context, request AcceptRequest, read func(State) (Terms, error)) (Result, error) {
+	round := RoundRequest{Key: request.Key}
+	for _, offer := range request.Offers {
+		round.Negotiations = append(round.Negotiations, offer.Negotiation)
+	}
+	return s.Round(ctx, round, func(states []State) (o Outcome, err error) {
+		for i, state := range states {
+			if err := state.CheckOffer(request.Client, request.Offers[i].Round); err != nil {
+				return o, err
+			}
+			terms, err := read(state)
+			if err != nil {
+				return o, err
+			}
+			o.Decisions = append(o.Decisions, state.Accept(terms))
+		}
+		return o, nil
+	})
+}
+
 // counter answers each proposal with the same counter-offer.
 func counter(states []State) (o Outcome, err error) {
 	for _, state := range states {
@@ -200,8 +259,7 @@ func (f *fixture) negotiate(t *testing.T) Negotiation {
 func (f *fixture) accepted(t *testing.T) Negotiation {
 	t.Helper()
 	n := f.negotiate(t)
-	result, err := f.Accept(t.Context(), AcceptRequest{Client: n.Client, Offers: []Offer{{n.ID, 1}}}, at1800,
-		nil)
+	result, err := f.Accept(t.Context(), AcceptRequest{Client: n.Client, Offers: []Offer{{n.ID, 1}}}, at1800)
 	require.NoError(t, err)
 	return result.Negotiations[0]
 }

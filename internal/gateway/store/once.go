@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"errors"
 )
 
 // addOnce adds an object in one transaction, with the idempotency key of the request; nil for none. A
@@ -11,28 +10,23 @@ import (
 func addOnce[T any](ctx context.Context, s *Store, key *Key, add func(*transaction) (T, error)) (
 	added T, replayed bool, err error,
 ) {
-	attempt := 0
-	result, err := s.keyed(ctx, func(t *transaction, result *Result) (refusal, err error) {
-		attempt++
-		if key != nil {
-			if found, err := t.replayed(ctx, key, result); err != nil || found {
-				return nil, err
-			}
+	var result Result
+	err = s.transact(ctx, func(t *transaction) error {
+		found, err := replay(ctx, t, key, &result)
+		if err != nil || found {
+			return err
 		}
-		added, err = add(t)
-		if key != nil && attempt == 1 && errors.Is(err, ErrExists) {
-			// The first request can have been committed after the search for its key.
-			return nil, errKeyTaken
+		if added, err = add(t); err != nil || key == nil {
+			return err
 		}
-		if err != nil || key == nil {
-			return nil, err
-		}
-		if result.Answer, err = json.Marshal(added); err != nil {
-			return nil, err
-		}
-		t.writes = key.writes(result.Answer, s.now())
-		return nil, nil
+		answer, err := json.Marshal(added)
+		t.writes = key.writes(answer, s.now())
+		return err
 	})
+	if err != nil {
+		// The first request can have been committed after the search for its key.
+		result, err = s.executed(ctx, key, err)
+	}
 	if err == nil && result.Replayed {
 		var first T
 		return first, true, json.Unmarshal(result.Answer, &first)

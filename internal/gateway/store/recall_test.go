@@ -60,7 +60,7 @@ func TestEarlierProposalsAreRecalled(t *testing.T) {
 		recalled, first := open(acme, f.publisher) // 1
 		require.Equal(t, none, recalled)
 		require.Equal(t, [][]string{{"1"}}, continued(first)) // 2
-		_, err := f.Accept(t.Context(), AcceptRequest{Client: acme.ID, Offers: []Offer{{first.ID, 2}}}, at1800, nil)
+		_, err := f.Accept(t.Context(), AcceptRequest{Client: acme.ID, Offers: []Offer{{first.ID, 2}}}, at1800)
 		require.NoError(t, err)
 
 		recalled, _ = open(stranger, f.publisher) // 3

@@ -303,7 +303,7 @@ func TestAnalyticsCountsDaysAndStates(t *testing.T) {
 		n := f.negotiate(t)
 		f.pass(30 * time.Second)
 		_, err := f.Accept(t.Context(), AcceptRequest{Client: n.Client, Offers: []Offer{{n.ID, 1}}},
-			func(State) (Terms, error) { return Terms{PriceMicro: 1801}, nil }, nil)
+			func(State) (Terms, error) { return Terms{PriceMicro: 1801}, nil })
 		require.NoError(t, err)
 		f.pass(24 * time.Hour)
 		_, err = f.CreateNegotiations(t.Context(), f.creation(f.publisher), reject)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -30,6 +31,8 @@ type RoundRequest struct {
 	Negotiations []string
 	// Recall selects the client's earlier proposals that the states have.
 	Recall Recall
+	// Approval selects negotiations that await approval, and otherwise none of them may.
+	Approval bool
 	// Key is nil for a request without an idempotency key.
 	Key *Key
 }
@@ -45,120 +48,57 @@ type Result struct {
 	Replayed bool
 }
 
-// Decide decides on negotiations. An error ends the transaction without a change. It must not use the store.
-type Decide func(states []State) (Outcome, error)
-
-// errKeyTaken means that a transaction with the same key has been committed after this one looked for it.
-var errKeyTaken = errors.New("idempotency key taken")
-
-// Round locks negotiations, lets decide decide on them, and writes the rounds, messages, audit entries, new
-// states and the answer, in one transaction. A repetition of a request with the same key returns the stored
-// answer.
-//
-// It returns [ErrInProgress] if another transaction has locked one of them, [ErrNotFound] if one does not
-// exist, [ErrKeyReused] for a key of a request with another body, and a [StatusError] if one is final, awaits
-// approval, or has passed its deadline; in the last case it ends as timeout first.
-func (s *Store) Round(ctx context.Context, request RoundRequest, decide Decide) (Result, error) {
-	return s.change(ctx, request, false, decide)
-}
-
-func (s *Store) change(ctx context.Context, request RoundRequest, approval bool, decide Decide) (Result,
-	error) {
+// BeginRound locks negotiations, so that the caller can decide on them. It returns [ErrInProgress] if another
+// transaction has locked one of them, [ErrNotFound] if one does not exist, [ErrKeyReused] for a key of a request with
+// another body, and a [StatusError] if one is final, awaits approval, or has passed its deadline; in the last case it
+// ends as timeout first.
+func (s *Store) BeginRound(ctx context.Context, request RoundRequest) (*Unit, error) {
 	if len(request.Negotiations) == 0 {
-		return Result{}, errors.New("round: no negotiation given")
+		return nil, errors.New("round: no negotiation given")
 	}
 	for i, id := range request.Negotiations {
 		if err := checkID("negotiation", id); err != nil {
-			return Result{}, err
-		}
-		if slices.Contains(request.Negotiations[:i], id) {
-			return Result{}, fmt.Errorf("round: negotiation %s given twice", id)
-		}
-	}
-	return s.keyed(ctx, func(t *transaction, result *Result) (refusal error, err error) {
-		return t.decided(ctx, request, approval, decide, result)
-	})
-}
-
-// keyed runs a transaction that can store an idempotency key. A transaction that finds the key taken is
-// repeated, and then returns the stored answer. A refusal is returned after the transaction is committed.
-func (s *Store) keyed(ctx context.Context, act func(*transaction, *Result) (refusal, err error)) (Result,
-	error) {
-	for attempt := 1; ; attempt++ {
-		var result Result
-		var refusal error
-		err := s.transact(ctx, func(t *transaction) (err error) {
-			refusal, err = act(t, &result)
-			return err
-		})
-		if isDuplicate(err) && strings.Contains(err.Error(), "idempotency_keys") {
-			err = errKeyTaken
-		}
-		switch {
-		case errors.Is(err, errKeyTaken) && attempt == 1:
-			continue
-		case errors.Is(err, errKeyTaken):
-			return Result{}, ErrInProgress
-		case err != nil:
-			return Result{}, err
-		case refusal != nil:
-			return Result{}, refusal
-		}
-		return result, nil
-	}
-}
-
-// decided is the transaction of a round.
-func (t *transaction) decided(ctx context.Context, request RoundRequest, approval bool, decide Decide,
-	result *Result,
-) (refusal, err error) {
-	states, stored, err := t.lockNegotiations(ctx, request)
-	if err != nil {
-		return nil, err
-	}
-	if stored != nil {
-		return nil, stored.replay(request.Key, result)
-	}
-	if late, refusal := refused(states, approval); refusal != nil {
-		if request.Key != nil {
-			found, err := t.replayed(ctx, request.Key, result)
-			if err != nil || found {
-				return nil, err
-			}
-		}
-		return refusal, t.expire(late)
-	}
-	if err := t.recall(ctx, request.Recall, states); err != nil {
-		return nil, err
-	}
-	outcome, err := decide(slices.Clone(states))
-	if err == nil && len(outcome.Decisions) != len(states) {
-		err = fmt.Errorf("round: %d decisions for %d negotiations", len(outcome.Decisions), len(states))
-	}
-	if err != nil {
-		if request.Key != nil {
-			// The request may have been executed between the search for its key and the lock.
-			if found, searched := t.replayed(ctx, request.Key, result); searched != nil || found {
-				return nil, searched
-			}
-		}
-		return nil, err
-	}
-	c := changes{by: t.by}
-	var updates []queries.UpdateNegotiationParams
-	now := states[0].Now
-	for i, state := range states {
-		n := state.Negotiation
-		if err := c.apply(&n, outcome.Decisions[i], n.Status, now); err != nil {
 			return nil, err
 		}
-		updates = append(updates, n.update())
-		result.Negotiations = append(result.Negotiations, n)
+		if slices.Contains(request.Negotiations[:i], id) {
+			return nil, fmt.Errorf("round: negotiation %s given twice", id)
+		}
 	}
-	result.Answer = outcome.Answer
-	t.writes = slices.Concat(c.writes(), request.Key.writes(outcome.Answer, now),
-		writesOf(queries.Querier.UpdateNegotiation, updates...))
-	return nil, outcome.enqueue(ctx, t)
+	return s.beginUnit(ctx, request.Key, func(u *Unit) error { return u.lock(ctx, request) })
+}
+
+// lock locks and reads the negotiations of a round.
+func (u *Unit) lock(ctx context.Context, request RoundRequest) error {
+	states, stored, err := u.t.lockNegotiations(ctx, request)
+	if err != nil {
+		return err
+	}
+	if stored != nil {
+		return stored.replay(u.key, &u.result)
+	}
+	if late, refusal := refused(states, request.Approval); refusal != nil {
+		if found, err := replay(ctx, u.t, u.key, &u.result); err != nil || found {
+			return err
+		}
+		if err := u.t.expire(late); err != nil {
+			return err
+		}
+		return cmp.Or(u.t.finish(ctx), refusal)
+	}
+	u.States = states
+	return u.t.recall(ctx, request.Recall, states)
+}
+
+// executed returns the answer of a request whose transaction has failed, if the same request has been executed by
+// another transaction meanwhile. Otherwise it returns the error of the failed one.
+func (s *Store) executed(ctx context.Context, key *Key, failed error) (result Result, err error) {
+	if found, err := replay(ctx, s.read, key, &result); found {
+		return result, err
+	}
+	if isDuplicate(failed) && strings.Contains(failed.Error(), "idempotency_keys") {
+		failed = ErrInProgress
+	}
+	return Result{}, failed
 }
 
 // refused returns the error for negotiations that are final, or that wait for something else, and those that
@@ -243,9 +183,12 @@ func (a *answer) replay(key *Key, result *Result) error {
 	return nil
 }
 
-// replayed searches for a key and reports whether it is there.
-func (t *transaction) replayed(ctx context.Context, key *Key, result *Result) (bool, error) {
-	found, err := t.FindIdempotencyKey(ctx, key.Owner, key.Key)
+// replay searches for a key and reports whether it is there; nil never is. If it is, replay sets the stored answer.
+func replay(ctx context.Context, on queries.Querier, key *Key, result *Result) (bool, error) {
+	if key == nil {
+		return false, nil
+	}
+	found, err := on.FindIdempotencyKey(ctx, key.Owner, key.Key)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}

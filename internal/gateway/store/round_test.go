@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -33,13 +34,13 @@ func TestANegotiationEndsWithALicence(t *testing.T) {
 		require.EqualError(t, err, "negotiation is negotiating")
 
 		accept := AcceptRequest{Client: n.Client, Offers: []Offer{{n.ID, 2}}}
-		_, err = f.Accept(t.Context(), AcceptRequest{Client: n.Client, Offers: []Offer{{n.ID, 1}}}, at1800, nil)
+		_, err = f.Accept(t.Context(), AcceptRequest{Client: n.Client, Offers: []Offer{{n.ID, 1}}}, at1800)
 		require.ErrorIs(t, err, ErrOfferChanged)
-		_, err = f.Accept(t.Context(), AcceptRequest{Client: n.Client + 1, Offers: accept.Offers}, at1800, nil)
+		_, err = f.Accept(t.Context(), AcceptRequest{Client: n.Client + 1, Offers: accept.Offers}, at1800)
 		require.ErrorIs(t, err, ErrNotFound)
-		_, err = f.Accept(t.Context(), accept, at1800, nil)
+		_, err = f.Accept(t.Context(), accept, at1800)
 		require.NoError(t, err)
-		_, err = f.Accept(t.Context(), accept, at1800, nil)
+		_, err = f.Accept(t.Context(), accept, at1800)
 		require.EqualError(t, err, "negotiation is accepted")
 
 		stored, err := f.Negotiation(t.Context(), n.ID)
@@ -49,11 +50,10 @@ func TestANegotiationEndsWithALicence(t *testing.T) {
 		require.Equal(t, start.Add(time.Minute), stored.CompletedAt)
 		require.Equal(t, start, stored.InitiatedAt)
 
-		build := func(s State) (json.RawMessage, error) { return s.FinalTerms, nil }
-		licence, created, err := f.GenerateLicence(t.Context(), n.ID, build)
+		licence, created, err := f.GenerateLicence(t.Context(), n.ID, stored.FinalTerms)
 		require.NoError(t, err)
 		require.True(t, created)
-		again, created, err := f.GenerateLicence(t.Context(), n.ID, build)
+		again, created, err := f.GenerateLicence(t.Context(), n.ID, stored.FinalTerms)
 		require.NoError(t, err)
 		require.False(t, created)
 		require.Equal(t, licence, again)
@@ -198,13 +198,11 @@ func TestRoundNeedsFewRoundTrips(t *testing.T) {
 func TestAnApprovalEndsANegotiation(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		wait := func(s State) (Terms, error) { return Terms{ApprovalDeadline: s.Now.Add(48 * time.Hour)}, nil }
-		agreed := func(State) (int64, error) { return 1800, nil }
 		var ids []string
 		for range 3 {
 			n := f.negotiate(t)
 			ids = append(ids, n.ID)
-			result, err := f.Accept(t.Context(), AcceptRequest{Client: n.Client, Offers: []Offer{{n.ID, 1}}}, wait,
-				nil)
+			result, err := f.Accept(t.Context(), AcceptRequest{Client: n.Client, Offers: []Offer{{n.ID, 1}}}, wait)
 			require.NoError(t, err)
 			require.Equal(t, engine.AwaitingApproval, result.Negotiations[0].Status)
 		}
@@ -214,26 +212,28 @@ func TestAnApprovalEndsANegotiation(t *testing.T) {
 		require.Zero(t, ended)
 		_, err = f.Round(t.Context(), RoundRequest{Negotiations: ids[:1]}, counter)
 		require.EqualError(t, err, "negotiation is awaiting_approval")
-		_, err = f.Approve(t.Context(), Approval{Negotiation: ids[0], Publisher: f.publisher.ID + 1,
-			Approved: true}, agreed)
-		require.ErrorIs(t, err, ErrNotFound)
-
-		result, err := f.Approve(t.Context(), Approval{Negotiation: ids[0], Publisher: f.publisher.ID,
-			Approved: true}, agreed)
+		decide := func(id string, approved bool) (Result, error) {
+			request := RoundRequest{Negotiations: []string{id}, Approval: true}
+			return f.Round(t.Context(), request, func(states []State) (Outcome, error) {
+				d := states[0].RefuseApproval("Too much traffic")
+				if approved {
+					d = states[0].Approve(1800, "Agreed")
+				}
+				return Outcome{Decisions: []Decision{d}}, nil
+			})
+		}
+		result, err := decide(ids[0], true)
 		require.NoError(t, err)
 		require.Equal(t, engine.Accepted, result.Negotiations[0].Status)
 		require.JSONEq(t, price, string(result.Negotiations[0].FinalTerms))
-		result, err = f.Approve(t.Context(), Approval{Negotiation: ids[1], Publisher: f.publisher.ID,
-			Reason: "Too much traffic"}, agreed)
+		result, err = decide(ids[1], false)
 		require.NoError(t, err)
 		require.Equal(t, engine.Rejected, result.Negotiations[0].Status)
-		_, err = f.Approve(t.Context(), Approval{Negotiation: ids[1], Publisher: f.publisher.ID, Approved: true},
-			agreed)
+		_, err = decide(ids[1], true)
 		require.EqualError(t, err, "negotiation is rejected: Too much traffic")
 
 		f.pass(24 * time.Hour)
-		_, err = f.Approve(t.Context(), Approval{Negotiation: ids[2], Publisher: f.publisher.ID, Approved: true},
-			agreed)
+		_, err = decide(ids[2], true)
 		require.EqualError(t, err, "negotiation is timeout: No approval before the deadline")
 	})
 }
@@ -269,4 +269,38 @@ func TestNegotiationsEndAfterTheirDeadline(t *testing.T) {
 		_, err = f.Sweep(t.Context(), 0)
 		require.EqualError(t, err, "sweep: limit 0 must be 1 to 200")
 	})
+}
+
+// Two requests with one key can each lock another negotiation. The later one gets the answer of the first, whether its
+// decision succeeds or not, and changes nothing. SQLite has one unit of work at a time.
+func TestKeyTakenMeanwhileReplaysItsAnswer(t *testing.T) {
+	f := newFixture(t, server.Create(t))
+	first, failing, late := f.negotiate(t), f.negotiate(t), f.negotiate(t)
+	begin := func(n Negotiation, body string) *Unit {
+		u, err := f.BeginRound(t.Context(), RoundRequest{
+			Negotiations: []string{n.ID}, Key: &Key{"acme", "k", body},
+		})
+		require.NoError(t, err)
+		t.Cleanup(func() { u.End(context.Background()) })
+		return u
+	}
+	f.publisher = f.addPublisher(t, "site-b.local") // with places for further negotiations
+	other := begin(f.negotiate(t), "other")
+	u, broken, taken := begin(first, "body"), begin(failing, "body"), begin(late, "body")
+	outcome, err := counter(u.States)
+	require.NoError(t, err)
+	answered, err := u.Finish(t.Context(), outcome, nil)
+	require.NoError(t, err)
+	for u, failed := range map[*Unit]error{broken: errors.New("no decision"), taken: nil} {
+		result, err := u.Finish(t.Context(), outcome, failed)
+		require.NoError(t, err)
+		require.Equal(t, Result{Answer: answered.Answer, Replayed: true}, result)
+	}
+	_, err = other.Finish(t.Context(), outcome, nil)
+	require.ErrorIs(t, err, ErrKeyReused)
+	for _, n := range []Negotiation{failing, late} {
+		stored, err := f.Negotiation(t.Context(), n.ID)
+		require.NoError(t, err)
+		require.Equal(t, 1, stored.CurrentRound)
+	}
 }

@@ -2,10 +2,8 @@ package store
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -40,14 +38,16 @@ func TestSeveralStrategiesAreActive(t *testing.T) {
 		require.Equal(t, []int64{always, berlin.ID, changed.ID}, active(), "the named version is replaced")
 
 		creation := f.creation(f.publisher)
-		creation.Select = func(versions []Strategy, now time.Time) (int, error) {
-			require.Equal(t, f.now(), now)
+		result, err := f.CreateNegotiations(t.Context(), creation, func(states []State) (Outcome, error) {
+			require.Equal(t, f.now(), states[0].Now)
+			require.Equal(t, changed.ID, states[0].Strategy, "the newest")
+			versions := states[0].Versions
 			require.Len(t, versions, 3)
 			require.Equal(t, []int64{always, berlin.ID, changed.ID},
 				[]int64{versions[0].ID, versions[1].ID, versions[2].ID})
-			return 1, nil
-		}
-		result, err := f.CreateNegotiations(t.Context(), creation, counter)
+			states[0].Use(versions[1])
+			return counter(states)
+		})
 		require.NoError(t, err)
 		n := result.Negotiations[0]
 		require.Equal(t, berlin.ID, n.Strategy)
@@ -60,10 +60,6 @@ func TestSeveralStrategiesAreActive(t *testing.T) {
 				return counter(states)
 			})
 		require.NoError(t, err)
-		closed := errors.New("closed")
-		creation.Select = func([]Strategy, time.Time) (int, error) { return 0, closed }
-		_, err = f.CreateNegotiations(t.Context(), creation, counter)
-		require.ErrorIs(t, err, closed)
 
 		for number := range MaxActive - 2 {
 			add(0, fmt.Sprintf(`{"valid_from": "2027-01-%02dT00:00:00Z"}`, number+1))

@@ -149,6 +149,30 @@ func TestConnectionOfAnAbandonedListIsUsedAgain(t *testing.T) {
 	require.Equal(t, before, process())
 }
 
+// Requests that hold a connection while they wait for another can wait for each other.
+func TestFinishReleasesTheConnection(t *testing.T) {
+	f := newFixture(t, server.Create(t))
+	n := f.negotiate(t)
+	s, err := OpenExisting(t.Context(), Config{Address: f.address, Connections: 1, Now: f.now})
+	require.NoError(t, err)
+	defer s.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for _, failed := range []error{errors.New("no decision"), nil} {
+		u, err := s.BeginRound(ctx, RoundRequest{
+			Negotiations: []string{n.ID}, Key: &Key{"acme", "k", "body"},
+		})
+		require.NoError(t, err)
+		defer u.End(ctx)
+		outcome, err := counter(u.States)
+		require.NoError(t, err)
+		_, err = u.Finish(ctx, outcome, failed)
+		require.Equal(t, failed, err)
+		_, err = s.Negotiation(ctx, n.ID)
+		require.NoError(t, err)
+	}
+}
+
 func TestLostConnectionIsReplaced(t *testing.T) {
 	f := newFixture(t, server.Create(t))
 	require.Error(t, f.transact(t.Context(), func(tx *transaction) error {

@@ -19,19 +19,30 @@ func WithActor(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, actorKey{}, name)
 }
 
-// transact runs act in one transaction, and commits it with the writes that act has added if act returns nil.
-func (s *Store) transact(ctx context.Context, act func(*transaction) error) error {
+// begin begins a transaction. The caller calls end.
+func (s *Store) begin(ctx context.Context) (*transaction, error) {
 	on, err := s.database.begin(ctx)
 	if err != nil {
-		return classify(err)
+		return nil, classify(err)
 	}
-	defer on.end(ctx)
 	by, _ := ctx.Value(actorKey{}).(string)
-	t := &transaction{session: on, store: s, by: by}
+	return &transaction{session: on, store: s, by: by}, nil
+}
+
+// finish commits the transaction with its writes.
+func (t *transaction) finish(ctx context.Context) error { return classify(t.commit(ctx, t.writes...)) }
+
+// transact runs act in one transaction, and commits it with the writes that act has added if act returns nil.
+func (s *Store) transact(ctx context.Context, act func(*transaction) error) error {
+	t, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer t.end(ctx)
 	if err := act(t); err != nil {
 		return classify(err)
 	}
-	return classify(on.commit(ctx, t.writes...))
+	return t.finish(ctx)
 }
 
 // snapshot runs act in a transaction that reads one state of the database.

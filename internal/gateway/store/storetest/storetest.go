@@ -2,6 +2,7 @@
 package storetest
 
 import (
+	"context"
 	"database/sql"
 	"encoding/json"
 	"path/filepath"
@@ -48,6 +49,23 @@ func (d Database) Open(t *testing.T) *sql.DB {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	return db
+}
+
+// Decided returns a function that finishes a unit of work with a decision.
+func Decided(
+	ctx context.Context, decide func([]store.State) (store.Outcome, error),
+) func(*store.Unit, error) (store.Result, error) {
+	return func(unit *store.Unit, err error) (store.Result, error) {
+		if err != nil {
+			return store.Result{}, err
+		}
+		defer unit.End(ctx)
+		var o store.Outcome
+		if !unit.Replayed() {
+			o, err = decide(unit.States)
+		}
+		return unit.Finish(ctx, o, err)
+	}
 }
 
 // Fill adds the publisher site-a.local with an active strategy, and the client Acme. It returns their IDs.
