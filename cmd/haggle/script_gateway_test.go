@@ -65,7 +65,7 @@ func gateway(ts *testscript.TestScript, _ bool, arguments []string) {
 
 // counterOffer answers a proposal with a price.
 func counterOffer(states []store.State) (store.Outcome, error) {
-	return store.Outcome{Decisions: []store.Decision{{
+	return store.Outcome{Updates: []store.Update{{
 		Rounds: []store.Round{
 			{Actor: engine.PartyClient, Action: "propose", Terms: json.RawMessage(`{"price_per_fetch_micro":1500}`)},
 			{

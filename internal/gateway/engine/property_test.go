@@ -95,7 +95,7 @@ func TestConcessionDirection(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawStrategy(t)
 		other := s.within(drawProposal(t, &s))
-		asking := s.asking(other.PrepaidFetches)
+		quote := s.quote(other.PrepaidFetches)
 		asked, accepted := s.MaxPrice, s.MaxPrice
 		state := State{}
 		for range rapid.IntRange(1, 30).Draw(t, "proposals") {
@@ -103,10 +103,10 @@ func TestConcessionDirection(t *testing.T) {
 			if proposal.Price = anywhere(s.Floor(), s.PreferredPrice).Draw(t, "price"); rapid.Bool().Draw(t, "new") {
 				state = State{Proposals: state.Proposals}
 			}
-			ask, accept := asking.prices(asking.levels(state, proposal), other)
+			ask, accept := quote.prices(quote.levels(state, proposal), other)
 			require.LessOrEqual(t, ask, asked)
 			require.LessOrEqual(t, accept, min(accepted, ask))
-			require.GreaterOrEqual(t, accept, asking.walkAway)
+			require.GreaterOrEqual(t, accept, quote.walkAway)
 			asked, accepted = ask, accept
 			if proposal.Price >= accept {
 				break // an agreement is no concession
@@ -114,7 +114,7 @@ func TestConcessionDirection(t *testing.T) {
 			state.Proposals = append(state.Proposals, proposal)
 			state.Round++
 		}
-		require.GreaterOrEqual(t, asking.walkAway, s.MinPrice)
+		require.GreaterOrEqual(t, quote.walkAway, s.MinPrice)
 	})
 }
 
@@ -134,11 +134,11 @@ func TestNoProposalsReachBelowTheBound(t *testing.T) {
 			if held {
 				decision.Action = Counter
 			}
-			asking := s.asking(proposal.PrepaidFetches)
-			if decision.Terms != nil && asking.surcharge(*decision.Terms) == 0 {
-				discount, way := asking.preferred-asking.least, asking.preferred-s.Floor()
-				bound := asking.preferred - (discount*way)/max(way+discount, 1)
-				require.GreaterOrEqual(t, decision.Terms.Price+1, max(bound, asking.walkAway))
+			quote := s.quote(proposal.PrepaidFetches)
+			if decision.Terms != nil && quote.surcharge(*decision.Terms) == 0 {
+				discount, way := quote.preferred-quote.least, quote.preferred-s.Floor()
+				bound := quote.preferred - (discount*way)/max(way+discount, 1)
+				require.GreaterOrEqual(t, decision.Terms.Price+1, max(bound, quote.walkAway))
 			}
 			state = state.Next(proposal, decision)
 			if decision.Action != Counter || rapid.IntRange(0, 4).Draw(t, "leaves") == 0 {
@@ -159,7 +159,7 @@ func TestMinimumHasNoEffectAboveTheWalkAwayPrice(t *testing.T) {
 		var states [2]State
 		for range one.MaxRounds {
 			proposal := drawProposal(t, &one)
-			high := other.asking(proposal.PrepaidFetches)
+			high := other.quote(proposal.PrepaidFetches)
 			if high.discounted(high.levels(states[0], proposal).discount) == high.walkAway {
 				return // the publisher with the higher minimum can concede no more
 			}

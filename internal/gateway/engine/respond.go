@@ -101,11 +101,11 @@ func Respond(s *Strategy, state State, proposal terms.Terms) (Decision, error) {
 }
 
 func (s *Strategy) answer(state State, proposal terms.Terms) Decision {
-	asking := s.asking(proposal.PrepaidFetches)
+	quote := s.quote(proposal.PrepaidFetches)
 	offer := s.within(proposal)
-	ask, accept := asking.prices(asking.levels(state, proposal), offer)
+	ask, accept := quote.prices(quote.levels(state, proposal), offer)
 	analysis := Analysis{
-		Score: Score(s, proposal), GuardedScore: s.scoreFrom(asking.walkAway, proposal).Total,
+		Score: Score(s, proposal), GuardedScore: s.scoreFrom(quote.walkAway, proposal).Total,
 		Asked: ask, AcceptFrom: accept,
 	}
 	if rejection, rejected := s.reject(proposal, &analysis); rejected {
@@ -116,12 +116,12 @@ func (s *Strategy) answer(state State, proposal terms.Terms) Decision {
 	// The walk-away price is never below the minimum, so neither is an accepted price.
 	case !inside:
 		analysis.Rule = RuleRange
-	case proposal.Price < asking.walkAway:
+	case proposal.Price < quote.walkAway:
 		analysis.Rule = RuleConcession
 	case standing != nil && proposal.Matches(*standing) && proposal.Price >= standing.Price:
 		analysis.Rule = RuleStanding
 		return s.agree(proposal, analysis)
-	case analysis.GuardedScore >= s.AutoAcceptThreshold && !asking.refuses(proposal.Price):
+	case analysis.GuardedScore >= s.AutoAcceptThreshold && !quote.refuses(proposal.Price):
 		analysis.Rule = RuleThreshold
 		return s.agree(proposal, analysis)
 	default:

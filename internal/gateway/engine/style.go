@@ -45,7 +45,7 @@ type parameters struct {
 	opening fixed.Number
 	// discount is the share of the preferred price that the style concedes at most.
 	discount fixed.Number
-	// aspiration is the lowest level of the style over time: see [asking.after].
+	// aspiration is the lowest level of the style over time: see [quote.after].
 	aspiration curve.Curve
 	tone       Tone
 }

@@ -120,7 +120,7 @@ func (f *fixture) negotiate(t *testing.T, status engine.Status, lasts time.Durat
 		var err error
 		result, err = storetest.Decided(t.Context(), func(states []store.State) (store.Outcome, error) {
 			terms := json.RawMessage(`{"price_per_fetch_micro":1800}`)
-			return store.Outcome{Answer: json.RawMessage(`{}`), Decisions: []store.Decision{{
+			return store.Outcome{Answer: json.RawMessage(`{}`), Updates: []store.Update{{
 				Rounds: []store.Round{{Actor: engine.PartyClient, Action: "propose", Terms: terms}},
 				Status: status, Terms: terms, OfferBy: engine.PartyClient, Deadline: states[0].Now.Add(lasts),
 			}}}, nil
@@ -379,14 +379,14 @@ func TestJobIsCommittedWithItsRound(t *testing.T) {
 		round := func(ending error, actions ...string) error {
 			for { // a job that writes to the same SQLite file delays it
 				_, err := storetest.Decided(t.Context(), func(states []store.State) (store.Outcome, error) {
-					d := store.Decision{Status: engine.Negotiating, Deadline: states[0].Now.Add(time.Hour)}
+					d := store.Update{Status: engine.Negotiating, Deadline: states[0].Now.Add(time.Hour)}
 					for _, action := range actions {
 						d.Rounds = append(d.Rounds, store.Round{Actor: engine.PartyClient, Action: action})
 					}
 					enqueue := func(ctx context.Context, tx store.Tx) error {
 						return errors.Join(running.Insert(ctx, tx, work{id}, &river.InsertOpts{Queue: "none"}), ending)
 					}
-					return store.Outcome{Decisions: []store.Decision{d}, Enqueue: enqueue}, nil
+					return store.Outcome{Updates: []store.Update{d}, Enqueue: enqueue}, nil
 				})(
 					f.BeginRound(t.Context(), store.RoundRequest{Negotiations: []string{id}}))
 				if !errors.Is(err, store.ErrInProgress) {

@@ -66,13 +66,13 @@ func (g *gateway) open(t *testing.T) string {
 
 func respond(status engine.Status) func([]store.State) (store.Outcome, error) {
 	return func(states []store.State) (store.Outcome, error) {
-		d := store.Decision{Status: status, Rounds: []store.Round{{Actor: engine.PartyClient, Action: "propose"},
+		d := store.Update{Status: status, Rounds: []store.Round{{Actor: engine.PartyClient, Action: "propose"},
 			{Actor: engine.PartyPublisher, Action: string(status)}}}
 		if status == engine.Negotiating {
 			d.Terms, d.OfferBy = json.RawMessage(`{"price_per_fetch_micro":1800}`), engine.PartyPublisher
 			d.Deadline = states[0].Now.Add(time.Hour)
 		}
-		return store.Outcome{Decisions: []store.Decision{d}}, nil
+		return store.Outcome{Updates: []store.Update{d}}, nil
 	}
 }
 
@@ -127,7 +127,7 @@ func TestMetricsAreThoseOfTheDatabase(t *testing.T) {
 		require.NoError(t, err)
 		g.now = g.now.Add(10 * time.Second)
 		_, err = storetest.Decided(t.Context(), func(states []store.State) (store.Outcome, error) {
-			return store.Outcome{Decisions: []store.Decision{states[0].Accept(store.Terms{PriceMicro: 1800})}}, nil
+			return store.Outcome{Updates: []store.Update{states[0].Accept(store.Terms{PriceMicro: 1800})}}, nil
 		})(
 			g.BeginRound(t.Context(), store.RoundRequest{Negotiations: []string{accepted}}))
 		require.NoError(t, err)

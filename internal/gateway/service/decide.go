@@ -42,11 +42,11 @@ func raised(s *engine.Strategy, floor int64) *engine.Strategy {
 // try another way to concede in each, and buy where the asked price fell furthest.
 var recall = store.Recall{Period: engine.Memory, Limit: engine.MaxRounds}
 
-// given returns the strategy of a negotiation, and the state that follows from the parts that the store
+// load returns the strategy of a negotiation, and the state that follows from the parts that the store
 // keeps. The store itself ends a negotiation whose deadline has passed, and decides on one that awaits
 // approval. In all others, each round is a proposal with its answer, and the newest offer is the last counter
 // offer.
-func (s *Service) given(state store.State) (rules *engine.Strategy, before engine.State, err error) {
+func (s *Service) load(state store.State) (rules *engine.Strategy, before engine.State, err error) {
 	before = engine.State{Status: state.Status, Round: uint32(state.CurrentRound)}
 	if state.OfferBy == engine.PartyPublisher {
 		if before.Counter, err = storedTerms(state.CurrentTerms); err != nil {
@@ -75,7 +75,7 @@ type answered struct {
 
 // respond answers a proposal. action is the client's verb.
 func (s *Service) respond(state store.State, proposal terms.Terms, action string) (answered, error) {
-	rules, before, err := s.given(state)
+	rules, before, err := s.load(state)
 	if err != nil {
 		return answered{}, err
 	}
@@ -97,7 +97,7 @@ func (a *answered) hold() {
 }
 
 // recorded returns the change of the negotiation.
-func (a *answered) recorded() (d store.Decision, err error) {
+func (a *answered) recorded() (d store.Update, err error) {
 	analysis, err := json.Marshal(RecordedAnalysis{Analysis: a.decision.Analysis, Tone: a.decision.Tone})
 	if err != nil {
 		return d, err
@@ -114,7 +114,7 @@ func (a *answered) recorded() (d store.Decision, err error) {
 	case engine.Approve:
 		verb = "await_approval" // approve is the publisher's later decision in the same round
 	}
-	d = store.Decision{
+	d = store.Update{
 		Rounds: []store.Round{
 			{Actor: engine.PartyClient, Action: a.action, Terms: proposed},
 			{
@@ -144,7 +144,7 @@ type Answer struct {
 
 // answerOf returns the answer of a decision, with the negotiation as the store will have it.
 func answerOf(
-	given engine.Decision, state store.State, d store.Decision, hostname, currency string,
+	given engine.Decision, state store.State, d store.Update, hostname, currency string,
 ) (Answer, error) {
 	d.Apply(&state.Negotiation, state.Now)
 	view, err := viewOf(state.Negotiation, hostname, currency)
@@ -165,7 +165,7 @@ func outcome(
 		if err != nil {
 			return decided, nil, err
 		}
-		decided.Decisions = append(decided.Decisions, d)
+		decided.Updates = append(decided.Updates, d)
 		answers = append(answers, a)
 	}
 	return decided, answers, nil

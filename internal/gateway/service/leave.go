@@ -37,7 +37,7 @@ func (s *Service) Leave(ctx context.Context, caller identity.Caller, r LeaveRequ
 	request := store.RoundRequest{Negotiations: []string{r.Negotiation}, Key: key}
 	return s.round(acting(ctx, caller), request, func(state store.State) (store.Outcome, Answer, error) {
 		decision, answer, err := s.left(state, by, r.Reason, hostname)
-		return store.Outcome{Decisions: []store.Decision{decision}}, answer, err
+		return store.Outcome{Updates: []store.Update{decision}}, answer, err
 	})
 }
 
@@ -64,8 +64,8 @@ func (s *Service) party(
 // left returns the change of a negotiation that a party ends, and the answer.
 func (s *Service) left(
 	state store.State, by engine.Party, reason engine.LeaveReason, hostname string,
-) (d store.Decision, answer Answer, err error) {
-	rules, before, err := s.given(state)
+) (d store.Update, answer Answer, err error) {
+	rules, before, err := s.load(state)
 	if err != nil {
 		return d, answer, err
 	}
@@ -77,7 +77,7 @@ func (s *Service) left(
 	if err != nil {
 		return d, answer, err
 	}
-	d = store.Decision{
+	d = store.Update{
 		Status: decision.Status(), Reason: decision.Reason,
 		Rounds: []store.Round{{
 			Actor: by, Action: store.ActionLeave, Reasoning: decision.Reason,

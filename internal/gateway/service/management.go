@@ -77,7 +77,7 @@ func approved(state store.State, yes bool) (o store.Outcome, err error) {
 		}
 		d = state.Approve(int64(agreed.Price), engine.ReasonAccepted)
 	}
-	o.Decisions = []store.Decision{d}
+	o.Updates = []store.Update{d}
 	o.Answer, err = json.Marshal(map[string]engine.Status{"status": d.Status})
 	return o, err
 }

@@ -374,7 +374,7 @@ func (s *Service) accept(
 		if err != nil {
 			return accepted, o, err
 		}
-		o.Decisions, accepted.Answers = append(o.Decisions, d), append(accepted.Answers, answer)
+		o.Updates, accepted.Answers = append(o.Updates, d), append(accepted.Answers, answer)
 	}
 	return accepted, o, nil
 }
@@ -387,7 +387,7 @@ type agreement struct {
 }
 
 func (s *Service) agree(state store.State) (agreement, error) {
-	rules, before, err := s.given(state)
+	rules, before, err := s.load(state)
 	if err != nil {
 		return agreement{}, err
 	}

@@ -87,7 +87,7 @@ func (h *history) checkpoint(t *testing.T) *audit.Checkpoint {
 
 // counterInMicros returns a counter-offer: three entries for a new negotiation, two for a further round.
 func counterInMicros(states []State) (Outcome, error) {
-	return Outcome{Decisions: []Decision{{
+	return Outcome{Updates: []Update{{
 		Rounds: []Round{
 			{Actor: engine.PartyClient, Action: "propose", Terms: json.RawMessage(`{"price_per_fetch_micro": 1500}`)},
 			{Actor: engine.PartyPublisher, Action: "counter",

@@ -31,8 +31,8 @@ type State struct {
 	Now time.Time
 }
 
-// Decision is the change of a negotiation.
-type Decision struct {
+// Update is the change of a negotiation.
+type Update struct {
 	// Rounds are recorded in their order. They belong to the next round if one of them is a proposal or an
 	// acceptance of the client, and otherwise to the current one.
 	Rounds []Round
@@ -53,8 +53,8 @@ type Decision struct {
 
 // Outcome is the result of a decision over one or several negotiations.
 type Outcome struct {
-	// Decisions has one for each negotiation, in the order of the states.
-	Decisions []Decision
+	// Updates has one for each negotiation, in the order of the states.
+	Updates []Update
 	// Answer is stored with the idempotency key, and returned for a repetition of the request.
 	Answer json.RawMessage
 	// Enqueue, if not nil, adds jobs in the transaction of the decisions, so that both are committed or neither.
@@ -104,7 +104,7 @@ func (c *changes) writes() []write {
 }
 
 // check returns an error for a decision that the state does not allow.
-func (d Decision) check(n *Negotiation, now time.Time) error {
+func (d Update) check(n *Negotiation, now time.Time) error {
 	switch {
 	case n.Status.IsFinal():
 		return &StatusError{Status: n.Status, Reason: n.Reason}
@@ -136,7 +136,7 @@ func validJSON(name string, document json.RawMessage) error {
 const ActionLeave = "leave"
 
 // advances reports whether the rounds of the decision belong to the next round.
-func (d Decision) advances() bool {
+func (d Update) advances() bool {
 	return slices.ContainsFunc(d.Rounds, func(r Round) bool {
 		return r.Actor == engine.PartyClient && r.Action != ActionLeave
 	})
@@ -144,7 +144,7 @@ func (d Decision) advances() bool {
 
 // Apply changes a negotiation by the decision, which it does not check. The transaction of the decision
 // checks it, and stores the change.
-func (d Decision) Apply(n *Negotiation, now time.Time) {
+func (d Update) Apply(n *Negotiation, now time.Time) {
 	if d.advances() {
 		n.CurrentRound++
 	}
@@ -160,7 +160,7 @@ func (d Decision) Apply(n *Negotiation, now time.Time) {
 
 // apply changes a negotiation and adds the rows of the change. before is the status before the decision,
 // empty for a new negotiation.
-func (c *changes) apply(n *Negotiation, d Decision, before engine.Status, now time.Time) error {
+func (c *changes) apply(n *Negotiation, d Update, before engine.Status, now time.Time) error {
 	if err := d.check(n, now); err != nil {
 		return err
 	}

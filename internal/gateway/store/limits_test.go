@@ -155,9 +155,9 @@ func TestTheLimitsHoldUnderConcurrency(t *testing.T) {
 // approved answers a proposal with an agreement that waits for an approval.
 func approved(states []State) (Outcome, error) {
 	o, err := counter(states)
-	for i := range o.Decisions {
-		o.Decisions[i].Status = engine.AwaitingApproval
-		o.Decisions[i].Deadline = states[i].Now.Add(24 * time.Hour)
+	for i := range o.Updates {
+		o.Updates[i].Status = engine.AwaitingApproval
+		o.Updates[i].Deadline = states[i].Now.Add(24 * time.Hour)
 	}
 	return o, err
 }

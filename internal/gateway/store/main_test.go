@@ -196,7 +196,7 @@ func (s *Store) Accept(ctx context.Context, request AcceptRequest, read func(Sta
 			if err != nil {
 				return o, err
 			}
-			o.Decisions = append(o.Decisions, state.Accept(terms))
+			o.Updates = append(o.Updates, state.Accept(terms))
 		}
 		return o, nil
 	})
@@ -205,7 +205,7 @@ func (s *Store) Accept(ctx context.Context, request AcceptRequest, read func(Sta
 // counter answers each proposal with the same counter-offer.
 func counter(states []State) (o Outcome, err error) {
 	for _, state := range states {
-		o.Decisions = append(o.Decisions, Decision{
+		o.Updates = append(o.Updates, Update{
 			Rounds: []Round{
 				{Actor: engine.PartyClient, Action: "propose", Terms: json.RawMessage(`{"price_per_fetch_micro": 1500}`)},
 				{
@@ -227,7 +227,7 @@ func counter(states []State) (o Outcome, err error) {
 // reject rejects each proposal.
 func reject(states []State) (o Outcome, err error) {
 	for range states {
-		o.Decisions = append(o.Decisions, Decision{
+		o.Updates = append(o.Updates, Update{
 			Rounds: []Round{
 				{Actor: engine.PartyClient, Action: "propose"}, {Actor: engine.PartyPublisher, Action: "reject"},
 			},

@@ -33,10 +33,10 @@ func TestEarlierProposalsAreRecalled(t *testing.T) {
 					*recalled = append(*recalled, prices)
 				}
 				outcome, err := counter(states)
-				for i := range outcome.Decisions {
+				for i := range outcome.Updates {
 					sent++
-					outcome.Decisions[i].Rounds[0].Action = "counter"
-					outcome.Decisions[i].Rounds[0].Terms = json.RawMessage(fmt.Sprintf(`{"price": %d}`, sent))
+					outcome.Updates[i].Rounds[0].Action = "counter"
+					outcome.Updates[i].Rounds[0].Terms = json.RawMessage(fmt.Sprintf(`{"price": %d}`, sent))
 				}
 				return outcome, err
 			}

@@ -105,7 +105,7 @@ func TestARefusedDecisionChangesNothing(t *testing.T) {
 		n := f.negotiate(t)
 		later := n.Deadline
 		agreed := int64(-1)
-		for problem, d := range map[string]Decision{
+		for problem, d := range map[string]Update{
 			"belong to status accepted": {Status: engine.Accepted},
 			"only a new negotiation":    {Status: engine.Initiated, Deadline: later},
 			"must be in the future":     {Status: engine.Negotiating, Deadline: start},
@@ -117,7 +117,7 @@ func TestARefusedDecisionChangesNothing(t *testing.T) {
 				Rounds: []Round{{Actor: engine.PartyClient, Terms: json.RawMessage(`{`)}}},
 		} {
 			_, err := f.Round(t.Context(), RoundRequest{Negotiations: []string{n.ID}}, func([]State) (Outcome, error) {
-				return Outcome{Decisions: []Decision{d}}, nil
+				return Outcome{Updates: []Update{d}}, nil
 			})
 			require.ErrorContains(t, err, problem)
 		}
@@ -219,7 +219,7 @@ func TestAnApprovalEndsANegotiation(t *testing.T) {
 				if approved {
 					d = states[0].Approve(1800, "Agreed")
 				}
-				return Outcome{Decisions: []Decision{d}}, nil
+				return Outcome{Updates: []Update{d}}, nil
 			})
 		}
 		result, err := decide(ids[0], true)

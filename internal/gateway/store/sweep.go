@@ -27,7 +27,7 @@ func (t *transaction) expire(late []State) error {
 		n, before := state.Negotiation, state.Status
 		reason := timeoutReason(before)
 		activity := n.LastActivityAt
-		if err := c.apply(&n, Decision{
+		if err := c.apply(&n, Update{
 			Status: engine.TimedOut, Reason: reason, Rounds: []Round{{Actor: engine.PartySystem, Action: "timeout",
 				Reasoning: reason}},
 		}, before, state.Now); err != nil {

@@ -66,8 +66,8 @@ func (u *Unit) Finish(ctx context.Context, outcome Outcome, failed error) (Resul
 
 // write adds the rows of an outcome to the transaction, and commits it.
 func (u *Unit) write(ctx context.Context, outcome Outcome) error {
-	if len(outcome.Decisions) != len(u.States) {
-		return fmt.Errorf("%d decisions for %d negotiations", len(outcome.Decisions), len(u.States))
+	if len(outcome.Updates) != len(u.States) {
+		return fmt.Errorf("%d updates for %d negotiations", len(outcome.Updates), len(u.States))
 	}
 	c := changes{by: u.t.by}
 	var added []queries.AddNegotiationParams
@@ -78,7 +78,7 @@ func (u *Unit) write(ctx context.Context, outcome Outcome) error {
 		if u.opening {
 			before = ""
 		}
-		if err := c.apply(&n, outcome.Decisions[i], before, now); err != nil {
+		if err := c.apply(&n, outcome.Updates[i], before, now); err != nil {
 			return err
 		}
 		if u.opening {
@@ -112,8 +112,8 @@ func (s State) CheckOffer(client int64, round int) error {
 }
 
 // Accept returns the client's acceptance of the current offer. The new status is accepted or awaiting_approval.
-func (s State) Accept(terms Terms) Decision {
-	d := Decision{
+func (s State) Accept(terms Terms) Update {
+	d := Update{
 		Rounds:     []Round{{Actor: engine.PartyClient, Action: "accept", Terms: s.CurrentTerms}},
 		Status:     engine.Accepted,
 		FinalTerms: s.CurrentTerms, AgreedPriceMicro: &terms.PriceMicro,
@@ -135,8 +135,8 @@ type Terms struct {
 }
 
 // Approve returns the publisher's approval of the current terms, with their price per fetch in millionths.
-func (s State) Approve(priceMicro int64, reason string) Decision {
-	return Decision{
+func (s State) Approve(priceMicro int64, reason string) Update {
+	return Update{
 		Status: engine.Accepted, Reason: reason, FinalTerms: s.CurrentTerms, AgreedPriceMicro: &priceMicro,
 		Rounds: []Round{{
 			Actor: engine.PartyPublisher, Action: "approve", Reasoning: reason, Terms: s.CurrentTerms,
@@ -145,8 +145,8 @@ func (s State) Approve(priceMicro int64, reason string) Decision {
 }
 
 // RefuseApproval returns the publisher's refusal of the current terms.
-func (s State) RefuseApproval(reason string) Decision {
-	return Decision{
+func (s State) RefuseApproval(reason string) Update {
+	return Update{
 		Status: engine.Rejected, Reason: reason,
 		Rounds: []Round{{Actor: engine.PartyPublisher, Action: "refuse_approval", Reasoning: reason}},
 	}

@@ -36,8 +36,8 @@ func (s *Strategy) walkAway(preferred uint64) uint64 {
 	return min(roundUp(s.MinPrice), preferred)
 }
 
-// asking is the publisher's side for a number of prepaid fetches. Only walkAway depends on the minimum.
-type asking struct {
+// quote is the publisher's side for a number of prepaid fetches. Only walkAway depends on the minimum.
+type quote struct {
 	strategy   *Strategy
 	parameters parameters
 	// opening is the price asked in the first round for preferred other terms, preferred the price accepted in it,
@@ -45,12 +45,12 @@ type asking struct {
 	opening, preferred, least, walkAway uint64
 }
 
-func (s *Strategy) asking(prepaid uint64) asking {
-	a := asking{strategy: s, parameters: s.Style.parameters(), preferred: s.preferredPrice(prepaid)}
-	a.opening = a.preferred + part(s.MaxPrice-a.preferred, a.parameters.opening)
-	a.least = a.preferred - part(a.preferred, a.parameters.discount)
-	a.walkAway = s.walkAway(a.preferred)
-	return a
+func (s *Strategy) quote(prepaid uint64) quote {
+	q := quote{strategy: s, parameters: s.Style.parameters(), preferred: s.preferredPrice(prepaid)}
+	q.opening = q.preferred + part(s.MaxPrice-q.preferred, q.parameters.opening)
+	q.least = q.preferred - part(q.preferred, q.parameters.discount)
+	q.walkAway = s.walkAway(q.preferred)
+	return q
 }
 
 // part returns a share of a price, rounded half up.
@@ -65,11 +65,11 @@ type levels struct {
 
 // levels returns the levels at which a proposal is answered. A further negotiation of a client starts with the
 // levels of its last one.
-func (a asking) levels(state State, proposal terms.Terms) levels {
+func (q quote) levels(state State, proposal terms.Terms) levels {
 	if state.Round == 0 && len(state.Proposals) > 0 {
-		return a.after(state.Proposals, false)
+		return q.after(state.Proposals, false)
 	}
-	return a.after(append(slices.Clip(state.Proposals), proposal), true)
+	return q.after(append(slices.Clip(state.Proposals), proposal), true)
 }
 
 // after returns the levels after the client's proposals in the [Memory]. If open is set, the last proposal has no
@@ -85,71 +85,71 @@ func (a asking) levels(state State, proposal terms.Terms) levels {
 // patience. These proposals are no concessions, because they do not bind the client, or have bound it already:
 // those for another volume tier, those with terms that the strategy does not accept, and earlier ones whose price
 // reached the acceptable price of their time.
-func (a asking) after(proposals []terms.Terms, open bool) levels {
+func (q quote) after(proposals []terms.Terms, open bool) levels {
 	level, first, known := fixed.One, uint64(0), false
-	if patience := int(a.strategy.MaxRounds); len(proposals) > patience {
+	if patience := int(q.strategy.MaxRounds); len(proposals) > patience {
 		proposals, open = proposals[:patience], false
 	}
 	for index, proposal := range proposals {
-		if a.strategy.preferredPrice(proposal.PrepaidFetches) != a.preferred ||
-			!proposal.Matches(a.strategy.within(proposal)) {
+		if q.strategy.preferredPrice(proposal.PrepaidFetches) != q.preferred ||
+			!proposal.Matches(q.strategy.within(proposal)) {
 			continue
 		}
-		worth := a.worth(proposal)
+		worth := q.worth(proposal)
 		if !known {
 			first, known = worth, true
 		}
-		conceded := min(level, max(a.aspiration(index), fixed.One-a.conceded(first, worth)))
-		if (open && index == len(proposals)-1) || worth < a.discounted(conceded) {
+		conceded := min(level, max(q.aspiration(index), fixed.One-q.conceded(first, worth)))
+		if (open && index == len(proposals)-1) || worth < q.discounted(conceded) {
 			level = conceded
 		}
 	}
-	return levels{a.aspiration(len(proposals) - 1), level}
+	return levels{q.aspiration(len(proposals) - 1), level}
 }
 
 // aspiration returns the level of the style's curve at a proposal, from 0.
-func (a asking) aspiration(index int) fixed.Number {
+func (q quote) aspiration(index int) fixed.Number {
 	var time fixed.Number
-	if last := a.strategy.MaxRounds; last > 1 {
+	if last := q.strategy.MaxRounds; last > 1 {
 		time = fixed.Ratio(int64(index), int64(last)-1)
 	}
-	return a.parameters.aspiration.Level(time)
+	return q.parameters.aspiration.Level(time)
 }
 
 // conceded returns the part of the way from the worth of the first proposal to the preferred price.
-func (a asking) conceded(first, worth uint64) fixed.Number {
+func (q quote) conceded(first, worth uint64) fixed.Number {
 	switch {
 	case worth <= first:
 		return 0
-	case worth >= a.preferred:
+	case worth >= q.preferred:
 		return fixed.One
 	}
-	return fixed.Ratio(int64(worth-first), int64(a.preferred-first))
+	return fixed.Ratio(int64(worth-first), int64(q.preferred-first))
 }
 
 // worth returns the price of a proposal less the surcharge of its other terms, but at least the published floor.
-func (a asking) worth(proposal terms.Terms) uint64 {
-	return max(proposal.Price-min(a.surcharge(proposal), proposal.Price), a.strategy.Floor())
+func (q quote) worth(proposal terms.Terms) uint64 {
+	return max(proposal.Price-min(q.surcharge(proposal), proposal.Price), q.strategy.Floor())
 }
 
 // surcharge returns the amount that terms other than the preferred ones add to a price: a price that outweighs
 // their loss in the score for each minimum that the published floor permits.
-func (a asking) surcharge(other terms.Terms) uint64 {
-	score := a.strategy.scoreFrom(a.walkAway, other)
+func (q quote) surcharge(other terms.Terms) uint64 {
+	score := q.strategy.scoreFrom(q.walkAway, other)
 	missing := ttlWeight + rpsWeight + purposeWeight - uint64(score.TTL+score.RPS+score.Purposes)
-	return (missing*(a.preferred-a.strategy.Floor()) + priceWeight - 1) / priceWeight
+	return (missing*(q.preferred-q.strategy.Floor()) + priceWeight - 1) / priceWeight
 }
 
 // discounted returns the price at a level between the least and the preferred price, for preferred other terms.
-func (a asking) discounted(level fixed.Number) uint64 {
-	return max(a.least+part(a.preferred-a.least, level), a.walkAway)
+func (q quote) discounted(level fixed.Number) uint64 {
+	return max(q.least+part(q.preferred-q.least, level), q.walkAway)
 }
 
 // prices returns the price to ask for at levels for other terms, and the lowest price to accept.
-func (a asking) prices(at levels, other terms.Terms) (ask, accept uint64) {
-	accept = a.discounted(at.discount) + a.surcharge(other)
-	ask = accept + part(a.opening-a.preferred, at.opening)
-	return min(ask, a.strategy.MaxPrice), min(accept, a.strategy.MaxPrice)
+func (q quote) prices(at levels, other terms.Terms) (ask, accept uint64) {
+	accept = q.discounted(at.discount) + q.surcharge(other)
+	ask = accept + part(q.opening-q.preferred, at.opening)
+	return min(ask, q.strategy.MaxPrice), min(accept, q.strategy.MaxPrice)
 }
 
 // lowest returns the lowest price at which a proposal with these other terms is accepted, by its score or because it
@@ -172,7 +172,7 @@ func (a asking) lowest(accept uint64, other terms.Terms) uint64 {
 
 // refuses reports whether the style does not sell at a price, whatever its score is: a style without a discount
 // sells only from the preferred price on.
-func (a asking) refuses(price uint64) bool { return a.parameters.discount == 0 && price < a.preferred }
+func (q quote) refuses(price uint64) bool { return q.parameters.discount == 0 && price < q.preferred }
 
 // within returns the terms with the nearest values that the strategy accepts, except for the price. If no
 // purpose is allowed, they have the preferred ones, or all allowed ones if none are preferred.
