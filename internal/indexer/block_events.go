@@ -13,7 +13,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/haggle-protocol/haggle/internal/cli/jsonview"
+	"github.com/haggle-protocol/haggle/internal/jsonview"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )

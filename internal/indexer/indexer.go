@@ -253,7 +253,7 @@ func (x *Indexer) advance(ctx context.Context, listed [][]transaction.Listed, fr
 		listed = nil
 	}
 	x.progress.head, x.progress.finalized = head, final
-	c := &change{verified: verified, limit: min(final, head) - min(final, head, transaction.SettledSlots)}
+	b := &batch{verified: verified, limit: min(final, head) - min(final, head, transaction.SettledSlots)}
 	var addresses []solana.PublicKey
 	if from.deletes {
 		b.from = &from.slot
@@ -318,9 +318,9 @@ func atLeastUpTo(listed, beginning [][]transaction.Listed, slot uint64) [][]tran
 
 // isWorthWriting reports whether a change has rows or accounts, moves the limit of the checkpoint by at least
 // transaction.SettledSlots, or comes more than writeEvery after the last write.
-func (x *Indexer) isWorthWriting(c *change) bool {
-	return c.from != nil || len(c.slots) > 0 || len(c.verified) > 0 || len(c.accounts) > 0 ||
-		c.limit >= x.progress.checkpoint+transaction.SettledSlots || time.Since(x.written) > writeEvery
+func (x *Indexer) isWorthWriting(b *batch) bool {
+	return b.from != nil || len(b.slots) > 0 || len(b.verified) > 0 || len(b.accounts) > 0 ||
+		b.limit >= x.progress.checkpoint+transaction.SettledSlots || time.Since(x.written) > writeEvery
 }
 
 // readAccounts reads the accounts that have changed, and again those that were read at a slot that was not

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
 // countedClient is a client that counts requests.

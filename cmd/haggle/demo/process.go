@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/haggle-protocol/haggle/internal/actions"
+	"github.com/haggle-protocol/haggle/internal/cli/actions"
 	"github.com/haggle-protocol/haggle/sdk/localnet"
 )
 

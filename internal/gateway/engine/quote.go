@@ -154,7 +154,7 @@ func (q quote) prices(at levels, other terms.Terms) (ask, accept uint64) {
 
 // lowest returns the lowest price at which a proposal with these other terms is accepted, by its score or because it
 // reaches the acceptable price.
-func (a asking) lowest(accept uint64, other terms.Terms) uint64 {
+func (a quote) lowest(accept uint64, other terms.Terms) uint64 {
 	first := a.walkAway
 	if a.refuses(first) {
 		first = a.preferred

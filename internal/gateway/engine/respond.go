@@ -133,7 +133,7 @@ func (s *Strategy) answer(state State, proposal terms.Terms) Decision {
 	offer.Price = min(max(ask, proposal.Price), s.MaxPrice)
 	return Decision{
 		Action: Counter, Terms: &offer, Reason: reasons(proposal, offer), Analysis: analysis,
-		Least: min(max(asking.lowest(accept, offer), proposal.Price), offer.Price),
+		Least: min(max(quote.lowest(accept, offer), proposal.Price), offer.Price),
 	}
 }
 

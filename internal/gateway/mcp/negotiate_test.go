@@ -11,6 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/mcp"
 	"github.com/haggle-protocol/haggle/internal/gateway/service"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
+	"github.com/haggle-protocol/haggle/internal/gateway/store/storetest"
 )
 
 type object = map[string]any
@@ -269,14 +270,14 @@ func TestAnAgentWaitsForAPendingAnswer(t *testing.T) {
 	id := opened.Answers[0].Negotiation.ID
 	offer := *opened.Answers[0].Terms
 	offer.Price = 1200
-	_, err := g.registry.Store.Round(t.Context(), store.RoundRequest{Negotiations: []string{id}},
-		func(states []store.State) (store.Outcome, error) {
-			return store.Outcome{Decisions: []store.Decision{{
-				Rounds: []store.Round{{Actor: engine.PartyClient, Action: "counter", Terms: offer.Canonical()}},
-				Status: engine.Negotiating, Terms: offer.Canonical(), OfferBy: engine.PartyClient,
-				Deadline: states[0].Deadline,
-			}}}, nil
-		})
+	decided := storetest.Decided(t.Context(), func(states []store.State) (store.Outcome, error) {
+		return store.Outcome{Updates: []store.Update{{
+			Rounds: []store.Round{{Actor: engine.PartyClient, Action: "counter", Terms: offer.Canonical()}},
+			Status: engine.Negotiating, Terms: offer.Canonical(), OfferBy: engine.PartyClient,
+			Deadline: states[0].Deadline,
+		}}}, nil
+	})
+	_, err := decided(g.registry.Store.BeginRound(t.Context(), store.RoundRequest{Negotiations: []string{id}}))
 	require.NoError(t, err)
 
 	var status mcp.StatusAnswer

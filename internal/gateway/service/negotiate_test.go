@@ -12,6 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/model"
 	"github.com/haggle-protocol/haggle/internal/gateway/service"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
+	"github.com/haggle-protocol/haggle/internal/gateway/store/storetest"
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
 )
 
@@ -462,13 +463,13 @@ func TestTextOfALanguageModelIsForThePublisher(t *testing.T) {
 		require.NoError(t, err)
 		write := func(offer terms.Terms, round store.Round) {
 			round.Action, round.Terms = string(engine.Counter), offer.Canonical()
-			_, err := f.store.Round(ctx, store.RoundRequest{Negotiations: []string{id}},
-				func(states []store.State) (store.Outcome, error) {
-					return store.Outcome{Decisions: []store.Decision{{
-						Rounds: []store.Round{round}, Status: engine.Negotiating, Terms: round.Terms, OfferBy: round.Actor,
-						Deadline: states[0].Deadline,
-					}}}, nil
-				})
+			decided := storetest.Decided(ctx, func(states []store.State) (store.Outcome, error) {
+				return store.Outcome{Updates: []store.Update{{
+					Rounds: []store.Round{round}, Status: engine.Negotiating, Terms: round.Terms, OfferBy: round.Actor,
+					Deadline: states[0].Deadline,
+				}}}, nil
+			})
+			_, err := decided(f.store.BeginRound(ctx, store.RoundRequest{Negotiations: []string{id}}))
 			require.NoError(t, err)
 		}
 		write(at(1600), store.Round{Actor: engine.PartyClient})

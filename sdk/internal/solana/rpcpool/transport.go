@@ -18,6 +18,7 @@ import (
 
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
 
+	"github.com/haggle-protocol/haggle/sdk/internal/retryafter"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
@@ -185,7 +186,7 @@ func contentType(response *http.Response) string {
 func statusRefusal(response *http.Response) *transaction.NodeError {
 	text := cmp.Or(http.StatusText(response.StatusCode), "unknown HTTP status")
 	return &transaction.NodeError{
-		Code: response.StatusCode, Message: text, Status: response.StatusCode, RetryAfter: retryAfter(response, time.Now()),
+		Code: response.StatusCode, Message: text, Status: response.StatusCode, RetryAfter: retryafter.Pause(response.Header, retryAfterMost),
 		Err: jsonrpc.NewHTTPError(response.StatusCode, errors.New(text)),
 	}
 }
