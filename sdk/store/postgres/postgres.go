@@ -40,6 +40,27 @@ func Open(ctx context.Context, address string) (*store.Store, error) {
 // OpenDatabase opens a database with another program's tables, as [Open] does, and creates or migrates the
 // tables. It returns package database's errors.
 func OpenDatabase(ctx context.Context, address string, tables database.Schema) (*database.Database, error) {
+	opened, err := Connect(address, tables)
+	if err != nil {
+		return nil, err
+	}
+	var commit string
+	err = opened.DB.QueryRowContext(ctx, "SHOW synchronous_commit").Scan(&commit)
+	if err == nil && commit == "off" {
+		err = errors.New("synchronous_commit is off: set it to on, or a crash can lose writes")
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s %s: %w", tables.Kind, opened.Name, err), opened.Close())
+	}
+	if err := opened.Migrate(ctx); err != nil {
+		return nil, errors.Join(err, opened.Close())
+	}
+	return opened, nil
+}
+
+// Connect returns a database with the tables of another program. Unlike [OpenDatabase] it sends no statement: it checks
+// neither the server nor the tables, and does not migrate these. It returns [database.ErrAddress] as [Open] does.
+func Connect(address string, tables database.Schema) (*database.Database, error) {
 	parsed, err := pgx.ParseConfig(address)
 	if err != nil {
 		return nil, database.ErrAddress // the error of pgx can quote the address
@@ -52,17 +73,7 @@ func OpenDatabase(ctx context.Context, address string, tables database.Schema) (
 	connections := cmp.Or(tables.Connections, defaultConnections)
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
-	opened := &database.Database{Schema: tables, DB: db, Reader: db, Name: name, Postgres: true, Release: db.Close}
-	var commit string
-	err = db.QueryRowContext(ctx, "SHOW synchronous_commit").Scan(&commit)
-	if err == nil && commit == "off" {
-		err = errors.New("synchronous_commit is off: set it to on, or a crash can lose writes")
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s %s: %w", tables.Kind, name, err), db.Close())
-	}
-	if err := opened.Migrate(ctx); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return opened, nil
+	return &database.Database{
+		Schema: tables, DB: db, Reader: db, Name: name, Postgres: true, Release: db.Close,
+	}, nil
 }

@@ -54,3 +54,19 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	_, err = postgres.Open(t.Context(), address)
 	require.ErrorIs(t, err, store.ErrVersion)
 }
+
+// Connect creates nothing in the database of another program, and accepts a server without durable commits.
+func TestConnectChangesNothing(t *testing.T) {
+	opened, err := postgres.Connect(server.Create(t)+"&synchronous_commit=off", store.Schema())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, opened.Close()) }()
+	reading, err := opened.Snapshot(t.Context())
+	require.NoError(t, err)
+	var tables int
+	require.NoError(t, reading.QueryRowContext(t.Context(),
+		`SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'public'`).Scan(&tables))
+	require.Zero(t, tables)
+	require.NoError(t, reading.Rollback())
+	_, err = postgres.Connect("postgres://me@host:port/name", store.Schema())
+	require.ErrorIs(t, err, store.ErrAddress)
+}

@@ -29,7 +29,7 @@ import (
 )
 
 // busyTimeout is how long to wait for another writing process.
-const busyTimeout = 5 * time.Second
+const busyTimeout = 10 * time.Second
 
 // Open opens a state database, and creates the file if it is missing; the directory must exist. Only the
 // file's owner can read it: an existing file loses other permissions. Symbolic links are followed.
@@ -53,7 +53,7 @@ func OpenFile(ctx context.Context, path string, tables database.Schema) (*databa
 		return nil, fmt.Errorf("%s: %w", tables.Kind, err)
 	}
 	opened := &database.Database{Schema: tables, Name: canonical}
-	if opened.DB, err = connect(canonical, "_txlock", "immediate"); err != nil {
+	if opened.DB, err = connect(canonical, "immediate", "journal_mode(WAL)"); err != nil {
 		return nil, opened.Failed(ctx, err)
 	}
 	opened.Reader, opened.Release = opened.DB, opened.DB.Close
@@ -63,13 +63,28 @@ func OpenFile(ctx context.Context, path string, tables database.Schema) (*databa
 	return opened, nil
 }
 
-// connect returns the connections to a file. The driver executes the option for each connection.
-func connect(path, option, value string) (*sql.DB, error) {
-	options := url.Values{"_pragma": {
-		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "journal_mode(WAL)", "synchronous(FULL)",
-		"foreign_keys(1)",
-	}}
-	options.Add(option, value)
+// Connect opens an existing SQLite file with the tables of another program. Unlike [OpenFile] it neither creates the
+// file nor changes its permissions or its journal mode, and neither checks nor migrates the tables. The error for a
+// missing file matches [fs.ErrNotExist].
+func Connect(path string, tables database.Schema) (*database.Database, error) {
+	canonical, err := canonicalPath(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", tables.Kind, err)
+	}
+	db, err := connect(canonical, "immediate")
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", tables.Kind, canonical, err)
+	}
+	db.SetMaxOpenConns(1)
+	return &database.Database{Schema: tables, Name: canonical, DB: db, Reader: db, Release: db.Close}, nil
+}
+
+// connect returns the connections to a file. Their transactions that write begin with the lock. The driver executes
+// the pragmas for each connection.
+func connect(path, lock string, pragmas ...string) (*sql.DB, error) {
+	options := url.Values{"_txlock": {lock}, "_pragma": append([]string{
+		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "synchronous(FULL)", "foreign_keys(1)",
+	}, pragmas...)}
 	source := url.URL{
 		Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(), RawQuery: options.Encode(),
 	}
@@ -112,7 +127,7 @@ func openReaders(opened *database.Database) error {
 	if opened.Schema.Readers == 0 {
 		return nil
 	}
-	readers, err := connect(opened.Name, "_pragma", "query_only(1)")
+	readers, err := connect(opened.Name, "deferred", "query_only(1)")
 	if err != nil {
 		return unreadable(opened, err)
 	}
@@ -129,13 +144,9 @@ func openReaders(opened *database.Database) error {
 // SQLite gives new files the permissions of the database. [OpenFile] calls it; programs that open a file in
 // another way call it first. It returns [database.ErrHardLinks] for a file with several hard links.
 func PrepareFile(path string) (canonical string, err error) {
-	absolute, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
-	canonical, err = filepath.EvalSymlinks(absolute)
+	canonical, err = canonicalPath(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		canonical, err = create(absolute)
+		canonical, err = create(filepath.Clean(path))
 	}
 	if err != nil {
 		return "", err
@@ -146,6 +157,15 @@ func PrepareFile(path string) (canonical string, err error) {
 		}
 	}
 	return canonical, nil
+}
+
+// canonicalPath returns the absolute path of an existing file without symbolic links.
+func canonicalPath(path string) (string, error) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(absolute)
 }
 
 // makePrivate removes other users' permissions from a file.
@@ -160,7 +180,7 @@ func makePrivate(path string) error {
 // create creates a file in an existing directory. A symbolic link at the path is an error, because it is
 // dangling.
 func create(path string) (string, error) {
-	directory, err := filepath.EvalSymlinks(filepath.Dir(path))
+	directory, err := canonicalPath(filepath.Dir(path))
 	if err != nil {
 		return "", err
 	}

@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"bytes"
 	"database/sql"
 	"io/fs"
 	"os"
@@ -283,6 +284,46 @@ func TestReadersDoNotWaitForTheWriter(t *testing.T) {
 
 	_, err = sqlite.Open(t.Context(), path)
 	require.ErrorIs(t, err, store.ErrVersion, "the tables of another program are no state database")
+}
+
+// Connect leaves the file of another program as it is, until a statement writes to it.
+func TestConnectChangesNothing(t *testing.T) {
+	numbers := database.Schema{Kind: "numbers", VersionTable: "numbers_version"}
+	path := filepath.Join(t.TempDir(), "numbers.db")
+	_, err := sqlite.Connect(path, numbers)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.ErrorContains(t, err, "numbers: ")
+	require.NoFileExists(t, path)
+
+	execute(t, path, `CREATE TABLE numbers (n INTEGER NOT NULL)`)
+	require.NoError(t, os.Chmod(path, 0o644))
+	before, err := os.ReadFile(path)
+	require.NoError(t, err)
+	opened, err := sqlite.Connect(path, numbers)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, opened.Close()) }()
+	reading, err := opened.Snapshot(t.Context())
+	require.NoError(t, err)
+	var n int
+	require.NoError(t, reading.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM numbers`).Scan(&n))
+	require.Zero(t, n)
+	require.NoError(t, reading.Rollback())
+	after, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(before, after), "the file has changed")
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	if runtime.GOOS != "windows" {
+		require.Equal(t, os.FileMode(0o644), info.Mode().Perm())
+	}
+
+	writing, err := opened.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = writing.ExecContext(t.Context(), `INSERT INTO numbers (n) VALUES (1)`)
+	require.NoError(t, err)
+	require.NoError(t, writing.Commit())
+	require.NoError(t, opened.Reader.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM numbers`).Scan(&n))
+	require.Equal(t, 1, n)
 }
 
 // A transaction on a replaced file is not committed.
