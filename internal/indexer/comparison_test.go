@@ -3,13 +3,19 @@ package indexer
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/pressly/goose/v3"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/store/database"
+	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
 )
 
 // facts are the data that the chain alone determines. They do not depend on the time of the polls.
@@ -37,7 +43,7 @@ func contents(t require.TestingT, ctx context.Context, d *Database) string {
 	}
 	for _, query := range facts {
 		all.WriteString(query + "\n")
-		rows, err := d.db.QueryContext(ctx, query)
+		rows, err := d.database.DB.QueryContext(ctx, query)
 		require.NoError(t, err)
 		names, err := rows.Columns()
 		require.NoError(t, err)
@@ -80,6 +86,38 @@ func openAt(t *testing.T, address string) *Database {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, database.Close()) })
 	return database
+}
+
+// openMemory returns an empty index in memory.
+func openMemory(t require.TestingT, ctx context.Context) *Database {
+	memory, err := sql.Open("sqlite", ":memory:")
+	require.NoError(t, err)
+	memory.SetMaxOpenConns(1) // each connection has a database of its own
+	index := &database.Database{Schema: schema, DB: memory, Reader: memory, Release: memory.Close}
+	require.NoError(t, index.Migrate(ctx))
+	return &Database{Dialect: SQLite, Name: "memory", database: index}
+}
+
+// openWithoutTables opens a database whose tables the test creates, and creates a missing SQLite file.
+func openWithoutTables(t *testing.T, address string) *Database {
+	t.Helper()
+	if path, is := strings.CutPrefix(address, "sqlite:"); is {
+		_, err := sqlite.PrepareFile(path)
+		require.NoError(t, err)
+	}
+	database, err := connect(t.Context(), address, false)
+	require.NoError(t, err)
+	return database
+}
+
+// migrateTo migrates the tables to a version, with the migrations in files.
+func migrateTo(t *testing.T, d *Database, files fs.FS, version int64) {
+	t.Helper()
+	dialect := map[Dialect]goose.Dialect{SQLite: goose.DialectSQLite3, Postgres: goose.DialectPostgres}[d.Dialect]
+	provider, err := goose.NewProvider(dialect, d.database.DB, files, goose.WithTableName(schema.VersionTable))
+	require.NoError(t, err)
+	_, err = provider.UpTo(t.Context(), version)
+	require.NoError(t, err)
 }
 
 // runOnce indexes a chain up to its head.

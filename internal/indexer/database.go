@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
+	"path/filepath"
 	"strings"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
+	"github.com/haggle-protocol/haggle/sdk/store/database"
+	"github.com/haggle-protocol/haggle/sdk/store/postgres"
 	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
 )
 
@@ -37,31 +37,17 @@ type Database struct {
 	// options.
 	Name string
 
-	db *sql.DB
-	// pool has the connections of a PostgreSQL database.
-	pool *pgxpool.Pool
+	database *database.Database
 }
 
 // write runs act in one transaction and commits it if act returns nil.
 func (d *Database) write(ctx context.Context, act func(statements) error) error {
-	return d.within(ctx, nil, act)
-}
-
-// read runs act on one snapshot of the database. Each transaction of SQLite reads one.
-func (d *Database) read(ctx context.Context, act func(statements) error) error {
-	if d.Dialect == SQLite {
-		return d.write(ctx, act)
-	}
-	return d.within(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}, act)
-}
-
-func (d *Database) within(ctx context.Context, options *sql.TxOptions, act func(statements) error) error {
-	transaction, err := d.db.BeginTx(ctx, options)
+	transaction, err := d.database.Begin(ctx)
 	if err != nil {
 		return err
 	}
 	// Also after a panic: Close waits for open transactions. After a commit it does nothing.
-	defer func() { _ = transaction.Rollback() }()
+	defer func() { _ = transaction.Cancel() }()
 	if err := act(statements{transaction}); err != nil {
 		return err
 	}
@@ -72,8 +58,18 @@ func (d *Database) within(ctx context.Context, options *sql.TxOptions, act func(
 	return err
 }
 
+// read runs act on one snapshot of the database.
+func (d *Database) read(ctx context.Context, act func(statements) error) error {
+	transaction, err := d.database.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = transaction.Rollback() }()
+	return act(statements{transaction})
+}
+
 // statements returns the statements that run outside of a transaction.
-func (d *Database) statements() statements { return statements{d.db} }
+func (d *Database) statements() statements { return statements{d.database.DB} }
 
 // statements run SQL, within a transaction or outside of one. Both dialects number their arguments $1, $2,
 // ...
@@ -140,67 +136,80 @@ func all[T any](
 //
 // It returns [ErrOtherSchema] if an incompatible version of haggle created the database.
 func Open(ctx context.Context, address string) (*Database, error) {
-	database, err := connect(address, true)
+	// The tables of an incompatible version must not be migrated.
+	existing, err := OpenExisting(ctx, address)
+	switch {
+	case err == nil:
+		err = existing.Close()
+	case errors.Is(err, ErrNotIndexed), errors.Is(err, ErrOldSchema):
+		err = nil
+	}
 	if err != nil {
 		return nil, err
 	}
-	if database.Dialect == SQLite {
-		_, err = sqlite.PrepareFile(database.Name)
-	}
-	if err == nil {
-		err = database.migrate(ctx)
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", database.Name, err), database.Close())
-	}
-	return database, nil
+	return connect(ctx, address, true)
 }
 
-// OpenExisting opens a database for reading. It neither creates nor changes anything. It returns
+// OpenExisting opens a database for reading, and for [Database.Declare]. It neither creates nor migrates it. It returns
 // [ErrNotIndexed] if the database holds no index, [ErrOldSchema] if an older version of haggle wrote it last,
 // and [ErrOtherSchema] if an incompatible version created it.
 func OpenExisting(ctx context.Context, address string) (*Database, error) {
-	return openExisting(ctx, address, false)
-}
-
-// OpenForDeclarations opens a database for [Database.Declare]. It neither creates nor migrates it, and
-// returns the same errors as [OpenExisting].
-func OpenForDeclarations(ctx context.Context, address string) (*Database, error) {
-	return openExisting(ctx, address, true)
-}
-
-func openExisting(ctx context.Context, address string, writes bool) (*Database, error) {
-	database, err := connect(address, writes)
+	opened, err := connect(ctx, address, false)
 	if err != nil {
 		return nil, err
 	}
-	if database.Dialect == SQLite {
-		if _, err := os.Stat(database.Name); errors.Is(err, fs.ErrNotExist) {
-			return nil, errors.Join(fmt.Errorf("%s: %w", database.Name, ErrNotIndexed), database.Close())
-		}
+	if err := opened.checkSchema(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", opened.Name, err), opened.Close())
 	}
-	if err := database.readable(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", database.Name, err), database.Close())
-	}
-	return database, nil
+	return opened, nil
 }
 
 // Close closes the database.
-func (d *Database) Close() error {
-	err := d.db.Close()
-	if d.pool != nil {
-		d.pool.Close()
-	}
-	return err
-}
+func (d *Database) Close() error { return d.database.Close() }
 
-func connect(address string, writes bool) (*Database, error) {
+// connect opens a database. If migrates is set, it creates or migrates the tables; otherwise it changes nothing.
+func connect(ctx context.Context, address string, migrates bool) (*Database, error) {
 	scheme, rest, _ := strings.Cut(address, ":")
 	switch scheme {
 	case "sqlite":
-		return connectSQLite(rest, writes)
+		return connectSQLite(ctx, strings.TrimPrefix(rest, "//"), migrates)
 	case "postgres", "postgresql":
-		return connectPostgres(address)
+		return connectPostgres(ctx, address, migrates)
 	}
 	return nil, fmt.Errorf("%w: it begins with sqlite: or postgres://", ErrAddress)
+}
+
+func connectSQLite(ctx context.Context, path string, migrates bool) (*Database, error) {
+	if path == "" {
+		return nil, fmt.Errorf("%w: sqlite: needs the path of a file", ErrAddress)
+	}
+	d := &Database{Dialect: SQLite, Name: filepath.Clean(path)}
+	var err error
+	if migrates {
+		d.database, err = sqlite.OpenFile(ctx, path, schema)
+	} else if d.database, err = sqlite.Connect(path, schema); errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%s: %w", d.Name, ErrNotIndexed)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// connectPostgres accepts a server with synchronous_commit = off: it loses whole transactions at a crash, and the next
+// run indexes them again.
+func connectPostgres(ctx context.Context, address string, migrates bool) (*Database, error) {
+	opened, err := postgres.Connect(address, schema)
+	if errors.Is(err, database.ErrAddress) {
+		err = fmt.Errorf("%w: it should be like postgres://USER@HOST:PORT/NAME", ErrAddress)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if migrates {
+		if err := opened.Migrate(ctx); err != nil {
+			return nil, errors.Join(err, opened.Close())
+		}
+	}
+	return &Database{Dialect: Postgres, Name: "postgres database " + opened.Name, database: opened}, nil
 }

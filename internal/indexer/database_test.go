@@ -18,10 +18,9 @@ import (
 func TestOpenExistingChangesNothing(t *testing.T) {
 	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "else.db"), "postgres": server.Create(t)} {
 		t.Run(name, func(t *testing.T) {
-			other, err := connect(address, true)
-			require.NoError(t, err)
+			other := openWithoutTables(t, address)
 			defer other.Close()
-			_, err = other.statements().exec(t.Context(), `CREATE TABLE customers (name TEXT)`)
+			_, err := other.statements().exec(t.Context(), `CREATE TABLE customers (name TEXT)`)
 			require.NoError(t, err)
 			_, err = OpenExisting(t.Context(), address)
 			require.ErrorIs(t, err, ErrNotIndexed)
@@ -39,27 +38,23 @@ func TestAnOlderDatabaseIsMigrated(t *testing.T) {
 	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "x.db"), "postgres": server.Create(t)} {
 		t.Run(name, func(t *testing.T) {
 			chain, steps := forkingChain(t)
-			older, err := connect(address, true)
-			require.NoError(t, err)
-			provider, err := older.migrations()
-			require.NoError(t, err)
-			_, err = provider.UpTo(t.Context(), 1)
-			require.NoError(t, err)
+			older := openWithoutTables(t, address)
+			migrateTo(t, older, migrationsOf(older.Dialect == Postgres), 1)
 			// Today's indexer writes two more columns than the older one did.
 			later := map[string]string{"rebuilt": "BOOLEAN NOT NULL DEFAULT FALSE", "metadata": "BYTEA"}
 			if older.Dialect == SQLite {
 				later = map[string]string{"rebuilt": "INTEGER NOT NULL DEFAULT 0", "metadata": "BLOB"}
 			}
 			for name, kind := range later {
-				_, err = older.statements().exec(t.Context(), `ALTER TABLE events ADD COLUMN `+name+` `+kind)
+				_, err := older.statements().exec(t.Context(), `ALTER TABLE events ADD COLUMN `+name+` `+kind)
 				require.NoError(t, err)
 			}
 			runOnce(t, t.Context(), older, chain.client(), rpc.CommitmentConfirmed)
 			for name := range later {
-				_, err = older.statements().exec(t.Context(), `ALTER TABLE events DROP COLUMN `+name)
+				_, err := older.statements().exec(t.Context(), `ALTER TABLE events DROP COLUMN `+name)
 				require.NoError(t, err)
 			}
-			_, err = older.statements().exec(t.Context(), `UPDATE negotiations SET complete = FALSE`)
+			_, err := older.statements().exec(t.Context(), `UPDATE negotiations SET complete = FALSE`)
 			require.NoError(t, err)
 			require.NoError(t, older.Close())
 			_, err = OpenExisting(t.Context(), address)

@@ -286,7 +286,7 @@ func TestRunReadsAFolderOfDeclarations(t *testing.T) {
 // Declarations need an index: nothing is created in another place.
 func TestDeclarationsNeedAnIndex(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "missing.db")
-	_, err := OpenForDeclarations(t.Context(), "sqlite:"+path)
+	_, err := OpenExisting(t.Context(), "sqlite:"+path)
 	require.ErrorIs(t, err, ErrNotIndexed)
 	require.NoFileExists(t, path)
 	empty := newSQLite(t)

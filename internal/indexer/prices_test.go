@@ -92,12 +92,8 @@ func TestTheNashPriceFollowsTheReveals(t *testing.T) {
 func TestTheMigrationAddsThePrices(t *testing.T) {
 	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "x.db"), "postgres": server.Create(t)} {
 		t.Run(name, func(t *testing.T) {
-			older, err := connect(address, true)
-			require.NoError(t, err)
-			provider, err := older.migrations()
-			require.NoError(t, err)
-			_, err = provider.UpTo(t.Context(), 4)
-			require.NoError(t, err)
+			older := openWithoutTables(t, address)
+			migrateTo(t, older, migrationsOf(older.Dialect == Postgres), 4)
 			// Today's indexer writes three more columns than the older one did.
 			columns := []string{"buyer_price", "seller_price", "nash_price"}
 			alterNegotiations(t, older, "ADD COLUMN %s TEXT", columns...)

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/pressly/goose/v3"
 	"github.com/stretchr/testify/require"
 )
 
@@ -17,8 +16,7 @@ import (
 // without the parts of a bond.
 func createEarlier(t *testing.T, address string, version int64) {
 	t.Helper()
-	database, err := connect(address, true)
-	require.NoError(t, err)
+	database := openWithoutTables(t, address)
 	earlier := fstest.MapFS{}
 	folder := "migrations/" + string(database.Dialect)
 	files, err := fs.Glob(migrations, folder+"/*.sql")
@@ -35,11 +33,7 @@ func createEarlier(t *testing.T, address string, version int64) {
 		}
 		earlier[filepath.Base(file)] = &fstest.MapFile{Data: []byte(strings.Join(lines, ""))}
 	}
-	dialect := map[Dialect]goose.Dialect{SQLite: goose.DialectSQLite3, Postgres: goose.DialectPostgres}[database.Dialect]
-	provider, err := goose.NewProvider(dialect, database.db, earlier, goose.WithTableName("schema_version"))
-	require.NoError(t, err)
-	_, err = provider.UpTo(t.Context(), version)
-	require.NoError(t, err)
+	migrateTo(t, database, earlier, version)
 	require.NoError(t, database.Close())
 }
 

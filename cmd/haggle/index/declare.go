@@ -41,7 +41,7 @@ func newIndexDeclareCommand(i *indexCommand) *cobra.Command {
 			}
 			declarations = append(declarations, read...)
 		}
-		database, err := indexer.OpenForDeclarations(ctx, i.databaseAddress())
+		database, err := indexer.OpenExisting(ctx, i.databaseAddress())
 		if err != nil {
 			return Failure(err)
 		}

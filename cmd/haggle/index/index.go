@@ -16,6 +16,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/format"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/internal/indexer"
+	"github.com/haggle-protocol/haggle/sdk/store/database"
 )
 
 const indexHelp = `Keeps the program's history in a SQL database: every event, the outcome of every negotiation, and the last
@@ -66,6 +67,7 @@ func Failure(err error) error {
 		exitcode.Case{Is: indexer.ErrOldSchema, Kind: exitcode.Refused, Hint: "migrate it: " + first},
 		exitcode.Case{Is: indexer.ErrOtherSchema, Kind: exitcode.Refused,
 			Hint: "delete the database, or set another --db, and index again: haggle index run --db ..."},
+		exitcode.Case{Is: database.ErrVersion, Kind: exitcode.Refused, Hint: "set another --db"},
 		exitcode.Case{Is: indexer.ErrAnotherIndexer, Kind: exitcode.Other,
 			Hint: "run one indexer per database; the database is consistent"},
 		exitcode.Case{Is: indexer.ErrOtherChain, Kind: exitcode.Refused,
