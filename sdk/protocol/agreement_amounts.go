@@ -27,7 +27,7 @@ type AgreementAmounts struct {
 func (v *Negotiation) AgreementAmounts(sellerBps, bondToBuyerBps uint16) AgreementAmounts {
 	undecided, bond := v.Undecided(), v.HeldBond()
 	gross, bondToBuyer := ShareOf(undecided, sellerBps, 0), ShareOf(bond, bondToBuyerBps, 0)
-	fee := v.FeeOn(v.PaidGross+gross) - v.FeeOn(v.PaidGross)
+	fee := v.FeeOnPart(gross)
 	return AgreementAmounts{
 		ToSeller: gross - fee, Fee: fee, ToBuyer: undecided - gross, BondToBuyer: bondToBuyer, BondToSeller: bond - bondToBuyer,
 	}

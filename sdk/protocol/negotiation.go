@@ -99,6 +99,13 @@ func (v *Negotiation) OfferRange() (least, most uint64) {
 // the seller.
 func (v *Negotiation) FeeOn(price uint64) uint64 { return ShareOf(price, v.ProtocolFeeBps, 0) }
 
+// FeeOnPart returns the protocol's share of the next paid part of the price, in the mint's base units: the fee
+// on all paid parts including this one, less the fee on the earlier parts. So the parts cost as much as one
+// payment.
+func (v *Negotiation) FeeOnPart(part uint64) uint64 {
+	return v.FeeOn(v.PaidGross+part) - v.FeeOn(v.PaidGross)
+}
+
 // Decay returns the escrow's loss over all rounds so far, in the mint's base units.
 func (v *Negotiation) Decay() uint64 { return v.EscrowAmount - min(v.EffectiveEscrow, v.EscrowAmount) }
 

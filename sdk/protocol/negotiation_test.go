@@ -34,6 +34,16 @@ func TestPublishedCostScenario(t *testing.T) {
 	assert.EqualValues(t, 434_062, least)
 }
 
+// Each fee is rounded down, but the parts of a price cost as much as one payment.
+func TestFeesOnPartsAddUp(t *testing.T) {
+	negotiation := &Negotiation{ProtocolFeeBps: 50}
+	for _, c := range []struct{ part, fee uint64 }{{199, 0}, {199, 1}, {2, 1}} {
+		assert.Equal(t, c.fee, negotiation.FeeOnPart(c.part))
+		negotiation.PaidGross += c.part
+	}
+	assert.EqualValues(t, 2, negotiation.FeeOn(negotiation.PaidGross))
+}
+
 func TestTurn(t *testing.T) {
 	buyer, seller := solana.PublicKey{1}, solana.PublicKey{2}
 	negotiation := &Negotiation{Buyer: buyer, Seller: seller, MaxRounds: 3, Status: NegotiationStatusProposed}
