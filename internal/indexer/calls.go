@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"reflect"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
@@ -84,21 +83,22 @@ func transfersIn(accounts []*solana.AccountMeta, data []byte) (transfers []trans
 }
 
 func (c *call) addTransfers(transfers []transfer) {
-	vault, is := c.account("EscrowVault")
+	vault := c.vault()
 	for _, item := range transfers {
-		if is && item.from == vault {
+		if item.from == vault {
 			c.transfers = append(c.transfers, item)
 		}
 	}
 }
 
-// account returns an account of the instruction by its field.
-func (c *call) account(field string) (solana.PublicKey, bool) {
-	value := reflect.ValueOf(c.instruction).Elem().FieldByName(field)
-	if !value.IsValid() {
-		return solana.PublicKey{}, false
+// vault returns the account from which the program pays tokens; zero if the instruction cannot pay any.
+func (c *call) vault() solana.PublicKey {
+	for _, payment := range c.instruction.Effects().Payments {
+		if payment.From == protocol.RoleProgram && !payment.Mint.IsZero() {
+			return payment.Source
+		}
 	}
-	return value.Interface().(solana.PublicKey), true
+	return solana.PublicKey{}
 }
 
 // transfersAreComplete reports whether no vault lost more than the transfers from it. Anyone can pay into a
@@ -109,17 +109,20 @@ func transfersAreComplete(calls []call, keys []solana.PublicKey, meta *rpc.Trans
 	if !isBefore || !isAfter {
 		return false
 	}
-	for i, key := range keys {
-		paid, isVault := uint64(0), false
-		for _, item := range calls {
-			if vault, is := item.account("EscrowVault"); is && vault == key && item.hasTransfers {
-				isVault = true
-				for _, payment := range item.transfers {
-					paid += payment.amount
-				}
-			}
+	paid := make(map[solana.PublicKey]uint64)
+	for _, item := range calls {
+		vault := item.vault()
+		if vault.IsZero() || !item.hasTransfers {
+			continue
 		}
-		if isVault && before[i] > after[i] && before[i]-after[i] > paid {
+		sum := paid[vault]
+		for _, payment := range item.transfers {
+			sum += payment.amount
+		}
+		paid[vault] = sum
+	}
+	for i, key := range keys {
+		if sum, isVault := paid[key]; isVault && before[i] > after[i] && before[i]-after[i] > sum {
 			return false
 		}
 	}
@@ -144,7 +147,7 @@ func balances(listed []rpc.TokenBalance) (map[int]uint64, bool) {
 // placeholder returns the row in place of the unknown events of an instruction.
 func (c *call) placeholder() (readEvent, error) {
 	row := readEvent{name: logsTruncated, instruction: &c.outer}
-	if address, is := c.account("Negotiation"); is {
+	if address := c.instruction.Effects().Negotiation; !address.IsZero() {
 		row.negotiation = &address
 	}
 	created, begins := c.instruction.(*protocol.CreateNegotiation)

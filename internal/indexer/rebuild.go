@@ -86,8 +86,8 @@ func (t *readTransaction) rebuild(ctx context.Context, s statements, now int64, 
 
 // eventsOf returns the events of an instruction; false if they are unknown.
 func (r *rebuilder) eventsOf(ctx context.Context, item *call, logged []readEvent) ([]protocol.Event, bool, error) {
-	address, is := item.account("Negotiation")
-	if !is {
+	address := item.instruction.Effects().Negotiation
+	if address.IsZero() {
 		return r.configEvents(ctx, item)
 	}
 	if create, is := item.instruction.(*protocol.CreateNegotiation); is {
@@ -111,10 +111,10 @@ func (r *rebuilder) eventsOf(ctx context.Context, item *call, logged []readEvent
 
 // forget marks the state as unknown after an instruction whose events are unknown.
 func (r *rebuilder) forget(item *call) {
-	if address, is := item.account("Negotiation"); is {
-		r.positions[address] = nil
-	} else {
+	if address := item.instruction.Effects().Negotiation; address.IsZero() {
 		r.config, r.readConfig = nil, true
+	} else {
+		r.positions[address] = nil
 	}
 }
 

@@ -80,7 +80,7 @@ func (r *replay) RejectNegotiation(i *protocol.RejectNegotiation) error {
 }
 
 func (r *replay) ClaimPayout(i *protocol.ClaimPayout) error {
-	r.require(*r.claimable(i.Party) == i.Amount)
+	r.require(r.ClaimableOf(i.Party) == i.Amount)
 	r.emit(&protocol.PayoutClaimed{NegotiationID: r.address, Party: i.Party, Amount: i.Amount, Timestamp: r.now}, nil)
 	return nil
 }
@@ -97,9 +97,7 @@ func (r *replay) RevealZopaPrice(i *protocol.RevealZopaPrice) error {
 	event := &protocol.ZopaRevealed{NegotiationID: r.address, Agent: i.Agent, Price: i.Price, Phase: r.ZopaPhase, Timestamp: r.now}
 	if i.Agent == r.Seller {
 		event.Phase = protocol.ZopaPhaseRevealed
-		if r.BuyerPrice >= i.Price {
-			event.Midpoint = i.Price + (r.BuyerPrice-i.Price)/2
-		}
+		event.Midpoint, _ = r.Midpoint(i.Price)
 	}
 	r.emit(event, nil)
 	if i.Agent == r.Seller && event.Midpoint == 0 {
@@ -203,7 +201,7 @@ func (r *replay) deliver(buyerAccount, sellerAccount solana.PublicKey, toBuyer, 
 func (r *replay) CloseNegotiation(i *protocol.CloseNegotiation) error {
 	var due []uint64
 	for _, party := range []solana.PublicKey{r.Buyer, r.Seller} {
-		if amount := *r.claimable(party); amount > 0 {
+		if amount := r.ClaimableOf(party); amount > 0 {
 			due = append(due, amount)
 			r.emit(&protocol.PayoutClaimed{NegotiationID: r.address, Party: party, Amount: amount, Timestamp: r.now}, nil)
 		}

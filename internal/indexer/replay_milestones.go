@@ -45,10 +45,9 @@ func (r *replay) tranche(index uint8) uint64 {
 	return amount
 }
 
-// split divides a payment into the seller's amount and the fee, which is the fee on all payments less the fee
-// on the earlier ones.
+// split divides a part of the price into the seller's amount and the fee.
 func (r *replay) split(gross uint64) (net, fee uint64) {
-	fee = r.FeeOn(r.PaidGross+gross) - r.FeeOn(r.PaidGross)
+	fee = r.FeeOnPart(gross)
 	return gross - fee, fee
 }
 
@@ -81,23 +80,27 @@ func (r *replay) SettleDeadline(i *protocol.SettleDeadline) error {
 	if !r.IsAgreed() {
 		return errNotAgreed
 	}
-	released := r.MilestonesClaimed &^ r.MilestonesDecided &^ r.MilestonesDisputed
-	disputed := r.MilestonesDisputed &^ r.MilestonesDecided
 	undecided := r.Undecided()
+	var released, disputed, refunded uint8
 	var gross, buyersHalves uint64
 	for index := range r.MilestoneCount() {
-		switch bit := uint8(1) << index; {
-		case released&bit != 0:
+		bit := uint8(1) << index
+		switch r.MilestoneState(index) {
+		case protocol.MilestoneStateUnderReview:
+			released |= bit
 			gross += r.tranche(index)
-		case disputed&bit != 0:
+		case protocol.MilestoneStateDisputed:
+			disputed |= bit
 			tranche := r.tranche(index)
 			gross += tranche / 2
 			buyersHalves += tranche - tranche/2
+		case protocol.MilestoneStateUnclaimed:
+			refunded |= bit
 		}
 	}
 	net, fee := r.split(gross)
 	r.emit(&protocol.DeadlineSettled{
-		NegotiationID: r.address, Released: released, Split: disputed, Refunded: r.allMilestones() &^ r.MilestonesClaimed,
+		NegotiationID: r.address, Released: released, Split: disputed, Refunded: refunded,
 		SellerAmount: net, Fee: fee, BuyerAmount: undecided - gross, Timestamp: r.now,
 	}, nil)
 	forfeited, ok := r.forfeitedBond(buyersHalves)
