@@ -14,19 +14,22 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/databases"
 	"github.com/haggle-protocol/haggle/sdk/hire"
+	"github.com/haggle-protocol/haggle/sdk/store/database"
+	"github.com/haggle-protocol/haggle/sdk/store/postgres"
+	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
 )
 
 // Connect opens a database beside the store, with all rights, until the test ends.
 func Connect(t *testing.T, address string) *sql.DB {
 	t.Helper()
-	driver, name := "sqlite", address+"?_pragma=busy_timeout(5000)"
+	connect := sqlite.Connect
 	if databases.IsPostgres(address) {
-		driver, name = "pgx", address
+		connect = postgres.Connect
 	}
-	db, err := sql.Open(driver, name)
+	opened, err := connect(address, database.Schema{Kind: "home database"})
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	return db
+	t.Cleanup(func() { require.NoError(t, opened.Close()) })
+	return opened.DB
 }
 
 // Agent can sign.
