@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/hire/service"
 )
 
-// The last checkpoint of a process covers every message, and another process continues the file.
+// A process's last checkpoint covers every message, and another process continues the file.
 func TestCheckpointsCoverAllMessages(t *testing.T) {
 	onBoth(t, nil, func(t *testing.T, h *home) {
 		signer := hiretest.NewAgent()
@@ -20,7 +20,7 @@ func TestCheckpointsCoverAllMessages(t *testing.T) {
 		for sequence := range uint64(2) {
 			h.reopen(t)
 			stop := h.run(t)
-			stopOther := h.another(t).run(t) // one of them waits for the file
+			stopOther := h.another(t).run(t) // one process waits for the file
 			h.agree(t, h.talk())
 			stop()
 			stopOther()

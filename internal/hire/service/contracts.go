@@ -17,9 +17,9 @@ import (
 
 // Settlement signs contracts once the escrow is on chain. It holds no funds. All fields are required.
 type Settlement struct {
-	// Key signs contracts. The home's card contains its address as the settlement key.
+	// Key signs contracts. The home's card contains the key's address as the settlement key.
 	Key ed25519.PrivateKey
-	// Genesis is the cluster's genesis hash, Assets are its tokens: see [escrow.Assets].
+	// Genesis is the cluster's genesis hash, Assets lists the tokens: see [escrow.Assets].
 	Genesis solana.Hash
 	Assets  []hire.Asset
 	// Snapshots reads negotiations: [haggle.Client.Snapshots].
@@ -37,7 +37,7 @@ func (s *Settlement) check() error {
 
 func (s *Settlement) id() string { return hire.Address(s.Key.Public().(ed25519.PublicKey)) }
 
-// deal is an accepted deal without a contract.
+// deal is an accepted deal that lacks a contract.
 type deal struct {
 	acceptedAt time.Time
 	state      hire.State
@@ -101,7 +101,7 @@ func (s *Service) lookForEscrows(ctx context.Context) error {
 	return s.checkEscrows(ctx, due, ids)
 }
 
-// deal reads a deal, and its contract if one copy was sent.
+// deal reads a deal, and the contract if a copy was sent.
 func (s *Service) deal(ctx context.Context, id string) (*deal, error) {
 	state, err := s.config.Store.State(ctx, id)
 	if err != nil {
@@ -138,7 +138,8 @@ func (s *Service) deal(ctx context.Context, id string) (*deal, error) {
 	return d, nil
 }
 
-// checkEscrows reads negotiations, and signs a contract for each one that passes [escrow.Terms.Check].
+// checkEscrows reads negotiations, and signs a contract for each negotiation that passes
+// [escrow.Terms.Check].
 func (s *Service) checkEscrows(ctx context.Context, due []*deal, ids []string) error {
 	addresses := make([]solana.PublicKey, len(due))
 	for i, d := range due {

@@ -83,7 +83,7 @@ func TestContractIsSignedOnceTheEscrowIsOnChain(t *testing.T) {
 	})
 }
 
-// The settlement key signs contracts at home only: no stranger has it, and nobody can forge its messages.
+// The settlement key signs contracts at home only: no stranger holds the key or can forge messages by it.
 func TestContractFromOutsideIsRefused(t *testing.T) {
 	on := new(hiretest.Chain)
 	onBoth(t, settled(on), func(t *testing.T, h *home) {
@@ -110,8 +110,8 @@ func TestContractFromOutsideIsRefused(t *testing.T) {
 	})
 }
 
-// A process that was killed between the two copies has sent one of them. The next process sends the other
-// one, with the same settlement, even if the negotiation no longer exists.
+// A process killed between the two copies has sent only one. The next process sends the missing copy, with
+// the same settlement, even if the negotiation no longer exists.
 func TestSecondCopyFollowsAfterARestart(t *testing.T) {
 	on := new(hiretest.Chain)
 	onBoth(t, settled(on), func(t *testing.T, h *home) {
@@ -138,7 +138,7 @@ func TestSecondCopyFollowsAfterARestart(t *testing.T) {
 	})
 }
 
-// A negotiation that differs from the terms, and a deal that cannot be settled, get no contract, and are
+// If a negotiation differs from the terms, or a deal cannot be settled, there is no contract, and this is
 // logged once.
 func TestOtherEscrowGetsNoContract(t *testing.T) {
 	on := new(hiretest.Chain)
@@ -197,7 +197,7 @@ func TestHomeStopsLookingForAnEscrow(t *testing.T) {
 	})
 }
 
-// A chain that does not respond delays contracts, and nothing else.
+// An unresponsive chain delays contracts, and nothing else.
 func TestChainThatFailsIsAskedAgain(t *testing.T) {
 	on := new(hiretest.Chain)
 	h := newHome(t, t.TempDir()+"/home.db", settled(on))

@@ -28,7 +28,7 @@ type Delivery struct {
 	Hash string
 }
 
-// CheckDelivery checks that the agent is the worker and that both sides have accepted a deal. It returns a
+// CheckDelivery checks that the agent is the worker and that the parties have accepted a deal. It returns a
 // [*hire.Refusal] otherwise. Call it before reading the content.
 func (s *Service) CheckDelivery(ctx context.Context, d Delivery) error {
 	id := store.ConversationID(d.Conversation, d.Agent, d.Seeker)
@@ -48,9 +48,9 @@ func (s *Service) CheckDelivery(ctx context.Context, d Delivery) error {
 	return nil
 }
 
-// Deliver stores a delivery. Repeated content changes nothing. It returns the errors of
-// [Service.CheckDelivery], a [*hire.Refusal] for a different hash, for more than 8 MiB and for a ninth
-// delivery, and an [*Overload] if the home is full.
+// Deliver stores a delivery. Repeated content changes nothing. It returns the errors listed for
+// [Service.CheckDelivery], a [*hire.Refusal] for a different hash, for more than 8 MiB or a ninth delivery,
+// and an [*Overload] if the home is full.
 func (s *Service) Deliver(ctx context.Context, d Delivery, content []byte) error {
 	sum := sha256.Sum256(content)
 	switch {
@@ -86,7 +86,8 @@ func (s *Service) Deliver(ctx context.Context, d Delivery, content []byte) error
 	return tx.Commit()
 }
 
-// Delivery returns a delivery by its hash. It returns [store.ErrNotFound] unless the agent is a party.
+// Delivery returns the delivery with the given hash. It returns [store.ErrNotFound] unless the agent is a
+// party.
 func (s *Service) Delivery(ctx context.Context, agent, hash string) ([]byte, error) {
 	return s.config.Store.Delivery(ctx, hash, agent)
 }

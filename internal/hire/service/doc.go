@@ -2,10 +2,10 @@
 //
 //	home, err := service.New(service.Config{Store: opened, ID: "https://worker.example", ...})
 //	...
-//	err = home.Receive(ctx, message)         // a *hire.Refusal changes nothing
+//	err = home.Receive(ctx, message) // a *hire.Refusal changes nothing
 //	stream, err := home.Events(agent, after) // the messages to an agent, each once and in order
-//	go home.Run(ctx)                         // wakes streams, pushes events, signs contracts
+//	go home.Run(ctx) // wakes streams, pushes events, signs contracts
 //
-// A conversation lives at its worker's home, and the log there is authoritative. All durable state is in the
+// A conversation lives at the worker's home, whose log is authoritative. All durable state is in the
 // database. Several processes can share a PostgreSQL database.
 package service

@@ -37,7 +37,7 @@ const origin = "https://home.example"
 
 var start = time.Date(2026, 11, 25, 10, 0, 0, 0, time.UTC)
 
-// home is a home with its database. Its clock moves only in run and pass.
+// home is a home and the database. The clock moves only in run and pass.
 type home struct {
 	*service.Service
 	config  service.Config
@@ -47,7 +47,7 @@ type home struct {
 	log     *logged
 }
 
-// onBoth runs a test on a home with an empty database of each kind.
+// onBoth runs a test on a home with an empty database, for each database engine.
 func onBoth(t *testing.T, change func(*service.Config), test func(t *testing.T, h *home)) {
 	t.Helper()
 	server.OnBoth(t, func(t *testing.T, address string) { test(t, newHome(t, address, change)) })
@@ -67,7 +67,8 @@ func newHome(t testing.TB, address string, change func(*service.Config)) *home {
 	return h
 }
 
-// reopen replaces the service by one with a further connection to the database, as a further process does.
+// reopen replaces the service by a service with a further connection to the database, as a further process
+// does.
 func (h *home) reopen(t testing.TB) {
 	t.Helper()
 	opened, err := store.Open(t.Context(), h.address)
@@ -78,7 +79,7 @@ func (h *home) reopen(t testing.TB) {
 	require.NoError(t, err)
 }
 
-// another returns a further process with the same database.
+// another returns a further process sharing the database.
 func (h *home) another(t testing.TB) *home {
 	other := *h
 	other.reopen(t)
@@ -118,7 +119,8 @@ func (h *home) pass(d time.Duration) { h.offset.Add(int64(d)) }
 // talk returns a new conversation with the home's worker.
 func (h *home) talk() *hiretest.Talk { return hiretest.NewTalk(hiretest.NewAgent(), h.worker) }
 
-// send requires the home to accept. Like each sender, it repeats a message if a busy home does not reply in time.
+// send requires the home to accept. Like each sender, it repeats the message if a busy home does not reply in
+// time.
 func (h *home) send(t testing.TB, k *hiretest.Talk, role hire.Role, of hire.Type) *hire.Message {
 	t.Helper()
 	m := k.Message(t, role, of, h.now())
@@ -135,7 +137,7 @@ func (h *home) send(t testing.TB, k *hiretest.Talk, role hire.Role, of hire.Type
 	return m
 }
 
-// agree brings a new conversation to a deal that both sides have accepted.
+// agree brings a new conversation to a deal accepted by the two sides.
 func (h *home) agree(t testing.TB, k *hiretest.Talk) {
 	t.Helper()
 	h.send(t, k, hire.RoleSeeker, hire.TypeProposal)
@@ -179,7 +181,7 @@ func (h *home) messages(t testing.TB, k *hiretest.Talk) (hashes []hire.Hash) {
 	return hashes
 }
 
-// received returns the next n messages of an agent's events after a number.
+// received returns the next n messages among an agent's events, after the given number.
 func (h *home) received(t testing.TB, agent string, after int64, n int) (messages []*hire.Message) {
 	t.Helper()
 	stream, err := h.Events(agent, after)

@@ -40,9 +40,9 @@ func (s *Service) Key(ctx context.Context, id string) (ed25519.PublicKey, error)
 	return s.CurrentKey(ctx, id)
 }
 
-// CurrentKey returns the key in an agent's card, which may have changed. In addition to the errors of
-// [Service.Key], it returns a [*hire.Refusal] with [hire.ReasonKey] if the pinned key has not signed the
-// change.
+// CurrentKey returns the key in an agent's card, which may have changed. In addition to errors from
+// [Service.Key], it returns a [*hire.Refusal] with [hire.ReasonKey] if the change is not signed by the pinned
+// key.
 func (s *Service) CurrentKey(ctx context.Context, id string) (ed25519.PublicKey, error) {
 	if id == s.config.ID {
 		return s.config.Key, nil
@@ -67,7 +67,7 @@ func (s *Service) allow(ctx context.Context, id string) error {
 	return err
 }
 
-// IsID reports whether a text is valid as an id. PostgreSQL cannot store U+0000.
+// IsID reports whether the text is valid as an id. PostgreSQL cannot store U+0000.
 func IsID(text string) bool {
 	return text != "" && len(text) <= hire.MaxIDLength && utf8.ValidString(text) &&
 		!strings.Contains(text, "\x00")

@@ -23,16 +23,16 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/hire"
 )
 
-// victimVariable is the address of the database of a process that is killed.
+// victimVariable is the environment variable with the database URL for the process to be killed.
 const victimVariable = "HAGGLE_TEST_HIRE_HOME"
 
-// victims is the number of conversations that a victim holds at once.
+// victims is the number of simultaneous conversations in a victim.
 const victims = 4
 
 var victimWorker = hiretest.Named("worker of a victim")
 
-// receiveUntilKilled receives the messages of conversations. It prints a line for each message that the home
-// has acknowledged, and one for each event of its stream.
+// receiveUntilKilled receives conversation messages. It prints a line for each message acknowledged by the
+// home, and a line for each streamed event.
 func receiveUntilKilled(address string) error {
 	ctx := context.Background()
 	opened, err := store.Open(ctx, address)
@@ -113,7 +113,7 @@ func victimDeal(ctx context.Context, h *service.Service, print func(...any)) err
 	return nil
 }
 
-// killed runs a victim, kills it, and returns the lines that it has printed.
+// killed runs a victim, kills it, and returns the printed lines.
 func killed(t *testing.T, address string) (lines [][]string) {
 	t.Helper()
 	program, err := os.Executable()
@@ -138,8 +138,8 @@ func killed(t *testing.T, address string) (lines [][]string) {
 	return lines
 }
 
-// A home that is killed at any moment loses no message that it has acknowledged, gives no event's number
-// twice, and leaves no conversation in a state that does not follow from its log.
+// A home killed at any moment loses no acknowledged message, uses no event number twice, and leaves every
+// conversation in the state that follows from the log.
 func TestKilledHomeLosesAndRepeatsNothing(t *testing.T) {
 	const lives = 6
 	server.OnBoth(t, func(t *testing.T, address string) {

@@ -17,7 +17,7 @@ type Selection struct {
 	Open bool
 	// Session selects conversations by the session id on chain. Open is ignored then.
 	Session *uint64
-	// After is Next of the previous page. If empty, the first page is returned.
+	// After is Next from the previous page. If it is "", the first page is returned.
 	After string
 }
 
@@ -36,8 +36,8 @@ func (s *Service) Conversations(ctx context.Context, selected Selection) (store.
 }
 
 // Log returns a conversation's audit links. It returns a [*hire.Refusal] with [hire.ReasonParty] if the
-// conversation does not exist or the agent is not a party, and with [hire.ReasonConversation] if the seeker
-// has used the id with several workers.
+// conversation does not exist or the agent is not a party, or with [hire.ReasonConversation] if the seeker
+// used the id with several workers.
 func (s *Service) Log(
 	ctx context.Context, agent, conversation, seeker string,
 ) (iter.Seq2[audit.Link, error], error) {

@@ -26,7 +26,7 @@ func (h *home) open(t *testing.T, agent string) (ids []string) {
 	return ids
 }
 
-// A conversation is open while a message, or with a settlement the contract, can follow.
+// A conversation is open while a message can follow, or, if there is a settlement, the contract.
 func TestOpenConversations(t *testing.T) {
 	on := new(hiretest.Chain)
 	for name, change := range map[string]func(*service.Config){"settled": settled(on), "unsettled": nil} {
@@ -60,7 +60,7 @@ func TestOpenConversations(t *testing.T) {
 	}
 }
 
-// The parties read the log of their conversation, with any number of entries, and nobody else does.
+// The parties read their conversation's log, with any number of entries, and nobody else does.
 func TestLogIsForTheParties(t *testing.T) {
 	onBoth(t, nil, func(t *testing.T, h *home) {
 		k, other := h.talk(), h.talk()

@@ -26,7 +26,7 @@ const (
 	maxPause = 10 * time.Minute
 	// duePage limits inboxes per query.
 	duePage = 100
-	// saveLimit bounds the storing of a position.
+	// saveLimit bounds the time to store a position.
 	saveLimit = 5 * time.Second
 )
 
@@ -34,7 +34,7 @@ const (
 type pusher struct {
 	// limit bounds an attempt, in nanoseconds.
 	limit atomic.Int64
-	// signal receives a value after an event was added or a place was freed.
+	// signal receives a value when an event was added or a place was freed.
 	signal chan struct{}
 	// proven, untried and failed are separate places: for inboxes that accepted the last event, for new
 	// inboxes, and after failures. So dead inboxes, however many, never delay responsive ones.
@@ -87,8 +87,8 @@ func (p *pusher) begin(push store.Push) func() {
 	}
 }
 
-// pushEvents pushes events until ctx ends. Messages to this process wake it; polling finds the events of
-// other processes and repeats failed attempts.
+// pushEvents pushes events until ctx ends. Messages to this process wake it; polling finds other processes'
+// events and repeats failed attempts.
 func (s *Service) pushEvents(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -187,8 +187,8 @@ func (s *Service) push(ctx context.Context, agent string, text []byte) error {
 	return s.config.Client.Send(ctx, peer.Inbox, message)
 }
 
-// pause returns the pause after a number of failures: 1 s, doubled by each further failure up to maxPause,
-// plus random jitter of up to half of it.
+// pause returns the pause by number of failures: 1 s, doubled by each further failure up to maxPause, plus
+// random jitter up to half the pause.
 func pause(failures int64) time.Duration {
 	pause := min(maxPause, time.Second<<min(failures-1, 10))
 	return pause + rand.N(pause/2)

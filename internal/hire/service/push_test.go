@@ -26,7 +26,7 @@ type peer struct {
 
 	lock     sync.Mutex
 	received []hire.Hash
-	// arrived has a value for each message that the inbox has accepted.
+	// arrived receives a value for each message accepted by the inbox.
 	arrived chan struct{}
 }
 
@@ -95,7 +95,7 @@ func TestEventsArePushedInOrder(t *testing.T) {
 	})
 }
 
-// Peers that do not respond, or have no inbox any more, do not delay one that has taken its last event.
+// Unresponsive peers, and peers that lost their inbox, do not delay a peer that accepted the previous event.
 func TestDeadPeerDelaysNobody(t *testing.T) {
 	onBoth(t, func(c *service.Config) { c.Limits.Pushes = 4 }, func(t *testing.T, h *home) {
 		h.SetPushLimit(time.Hour) // an attempt lasts until the test ends
@@ -111,7 +111,7 @@ func TestDeadPeerDelaysNobody(t *testing.T) {
 				return errors.New("too late")
 			}
 			h.negotiate(t, dead.Agent, 1)
-			if i%2 == 0 { // Close would wait for a push that has arrived
+			if i%2 == 0 { // Close would wait for an arrived push
 				require.NoError(t, dead.server.Listener.Close())
 				dead.server.CloseClientConnections()
 			}
@@ -124,7 +124,7 @@ func TestDeadPeerDelaysNobody(t *testing.T) {
 	})
 }
 
-// Peers that have failed do not delay one that has not.
+// Peers that have failed do not delay healthy peers.
 func TestFailedPeerDelaysNobody(t *testing.T) {
 	onBoth(t, func(c *service.Config) { c.Limits.Pushes = 4 }, func(t *testing.T, h *home) {
 		const failing = 10
@@ -161,7 +161,8 @@ func TestFailedPeerDelaysNobody(t *testing.T) {
 	})
 }
 
-// A push that the peer refuses is given up: the stream still has the message, and the next one is pushed.
+// If the peer refuses a push, the push is given up: the stream still contains the message, and the next
+// message is pushed.
 func TestRefusedPushIsGivenUp(t *testing.T) {
 	onBoth(t, nil, func(t *testing.T, h *home) {
 		p := newPeer(t)
@@ -184,7 +185,7 @@ func TestRefusedPushIsGivenUp(t *testing.T) {
 	})
 }
 
-// A process that stops leaves the rest of the events to the next one at once: none is left out, and their
+// When a process stops, the next process pushes the remaining events at once: none is left out, and their
 // order stays.
 func TestPushContinuesAfterARestart(t *testing.T) {
 	onBoth(t, nil, func(t *testing.T, h *home) {
@@ -206,7 +207,7 @@ func TestPushContinuesAfterARestart(t *testing.T) {
 		stop()
 		close(stopped)
 		h.another(t).run(t)
-		// A peer gets a message again if the home stopped before it knew of the arrival.
+		// A peer receives a message again if the home stopped while the arrival was unknown.
 		require.Eventually(t, func() bool { return slices.Equal(want, slices.Compact(p.await(0))) }, time.Minute,
 			time.Millisecond)
 	})

@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/hire/escrow"
 )
 
-// storeLimit bounds the transaction of a message.
+// storeLimit bounds the transaction that stores a message.
 const storeLimit = 15 * time.Second
 
 // ContractWindow is the time from the second accept until the home stops polling for the escrow.
@@ -19,8 +19,8 @@ const ContractWindow = time.Hour
 
 // Receive accepts a message: it checks the signature and the conversation's rules, stores the message with
 // the recipient's event, and wakes the recipient's streams. The message is durable when it returns nil. It
-// returns a [*hire.Refusal] for a message that changes nothing, with [hire.ReasonDuplicate] for a stored
-// message, and an [*Overload] if the sender must retry later.
+// returns a [*hire.Refusal] if the message changes nothing, with [hire.ReasonDuplicate] for a stored message,
+// and an [*Overload] if the sender must retry later.
 func (s *Service) Receive(ctx context.Context, m *hire.Message) error {
 	if !s.messages.TryAcquire(1) {
 		return &Overload{After: time.Second, Text: "too many messages at once"}
@@ -43,8 +43,8 @@ func (s *Service) isSystem(m *hire.Message) bool {
 	return s.config.Settlement != nil && m.From() == s.config.Rules.System
 }
 
-// receiveContract confirms a stored copy of a contract. Only the home has the settlement key, and it stores
-// each copy before delivery.
+// receiveContract confirms a stored contract copy. Only the home holds the settlement key, and it stores each
+// copy before delivery.
 func (s *Service) receiveContract(ctx context.Context, m *hire.Message) error {
 	switch stored, err := s.config.Store.Contains(ctx, m.Hash()); {
 	case err != nil:
@@ -57,8 +57,8 @@ func (s *Service) receiveContract(ctx context.Context, m *hire.Message) error {
 
 func duplicate() error { return refuse(hire.ReasonDuplicate, "the message is stored") }
 
-// accept stores a verified message in one transaction. id identifies the conversation of a contract; it is
-// empty for messages between the parties.
+// accept stores a verified message in a single transaction. id identifies the conversation for contracts;
+// messages between the parties use "".
 func (s *Service) accept(ctx context.Context, m *hire.Message, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, storeLimit)
 	defer cancel()
@@ -76,7 +76,7 @@ func (s *Service) accept(ctx context.Context, m *hire.Message, id string) error 
 	if err != nil {
 		return err
 	}
-	// The clock is read under the lock, so arrival times follow the order of messages.
+	// The clock is read under the lock, so arrival times follow message order.
 	arrival, err := s.next(ctx, tx, c, m)
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (s *Service) accept(ctx context.Context, m *hire.Message, id string) error 
 		return err
 	}
 	err = tx.Commit()
-	// After an error the message may be stored. A spurious wake-up is harmless.
+	// If this fails, the message may still be stored. A spurious wake-up is harmless.
 	s.hub.wake(m.To(), number)
 	if arrival.Pushes {
 		s.pusher.wake()
@@ -114,7 +114,7 @@ func (s *Service) next(
 		err = refuse(hire.ReasonTooMany, "the conversation is full: begin another one")
 	}
 	if err != nil {
-		// State knows only the latest message. The log contains all of them.
+		// State knows only the latest message. The log contains all messages.
 		switch stored, readErr := tx.Contains(ctx, c, m.Hash()); {
 		case readErr != nil:
 			err = readErr
@@ -136,7 +136,7 @@ func (s *Service) next(
 	return a, s.schedule(&a, c)
 }
 
-// schedule sets the deal's deadlines, and its session id after the second accept.
+// schedule sets the deal's deadlines, and the session id on the second accept.
 func (s *Service) schedule(a *store.Arrival, c *store.Conversation) error {
 	next := a.State
 	switch accepted := next.SeekerAccept != "" && next.WorkerAccept != ""; {
@@ -157,7 +157,7 @@ func (s *Service) schedule(a *store.Arrival, c *store.Conversation) error {
 	case !next.Due.IsZero():
 		a.Due = next.Due
 	case next.Phase == hire.PhaseIdle:
-		// After an inquiry a capability or a proposal can follow.
+		// An inquiry can be followed by a capability or a proposal.
 		a.Due = a.At.Add(s.config.Rules.Timeouts.WithDefaults().Acceptance)
 	}
 	return nil

@@ -29,7 +29,7 @@ func rows(t *testing.T, db *sql.DB) (counts [5]string) {
 	return counts
 }
 
-// Each hostile message is refused with its reason, and changes nothing.
+// Each hostile message is refused with the expected reason, and changes nothing.
 func TestHostileMessagesChangeNothing(t *testing.T) {
 	onBoth(t, nil, func(t *testing.T, h *home) {
 		k, other, stranger := h.talk(), h.talk(), hiretest.NewAgent()
@@ -102,7 +102,7 @@ func TestHostileMessagesChangeNothing(t *testing.T) {
 	})
 }
 
-// altered returns a message after a part of its text was replaced.
+// altered returns a message with a part of the text replaced.
 func altered(t *testing.T, m *hire.Message, from, to string) *hire.Message {
 	t.Helper()
 	text := strings.ReplaceAll(string(m.Text()), from, to)
@@ -112,7 +112,7 @@ func altered(t *testing.T, m *hire.Message, from, to string) *hire.Message {
 	return changed
 }
 
-// A stranger that uses the id of a conversation has one of its own, and disturbs nobody.
+// A stranger using an existing conversation id opens a separate conversation, and disturbs nobody.
 func TestStrangerCannotOccupyAConversation(t *testing.T) {
 	onBoth(t, nil, func(t *testing.T, h *home) {
 		k := h.talk()
@@ -128,7 +128,7 @@ func TestStrangerCannotOccupyAConversation(t *testing.T) {
 	})
 }
 
-// A sender that got no response sends a message again, also long after it was stored.
+// If a sender received no response, the message can be sent again, even long after storage.
 func TestStoredMessageIsConfirmedLater(t *testing.T) {
 	onBoth(t, nil, func(t *testing.T, h *home) {
 		k := h.talk()
@@ -200,8 +200,8 @@ func TestOpenConversationsAreLimited(t *testing.T) {
 	})
 }
 
-// The stored state follows from the log alone: whatever two agents send at any time, messages that are
-// refused and repeated included.
+// The stored state follows from the log alone: whatever two agents send at any time, including refused and
+// repeated messages.
 func TestLogGivesTheStoredState(t *testing.T) {
 	h := newHome(t, t.TempDir()+"/home.db", func(c *service.Config) { c.Rules.Lenient = true })
 	rapid.Check(t, func(r *rapid.T) {
@@ -237,7 +237,7 @@ func TestLogGivesTheStoredState(t *testing.T) {
 	})
 }
 
-// replayed returns the state after the messages of a conversation's log at their times.
+// replayed returns the conversation state computed from the logged messages and times.
 func (h *home) replayed(t testing.TB, k *hiretest.Talk) (state hire.State) {
 	t.Helper()
 	links, err := h.Log(t.Context(), k.Worker.ID, k.Conversation, k.Seeker.ID)

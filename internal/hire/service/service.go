@@ -21,14 +21,14 @@ import (
 // Config describes a home. Store, ID and Key are required.
 type Config struct {
 	Store *store.Store
-	// ID is the home's own worker, an origin. Key is its public key.
+	// ID is the home's own worker, an origin. Key is the worker's public key.
 	ID  string
 	Key ed25519.PublicKey
-	// Hosts are the ids of further workers.
+	// Hosts lists the ids of further workers.
 	Hosts []string
 	// Open hosts every id.
 	Open bool
-	// Rules are the conversations' rules. New sets System to the settlement key's id.
+	// Rules contains the conversations' rules. New sets System to the settlement key's id.
 	Rules hire.Rules
 	// Settlement signs contracts. If nil, the home signs none.
 	Settlement *Settlement
@@ -44,7 +44,7 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// Limits bound a home's work. A zero limit is replaced by its default.
+// Limits bounds a home's work. Zero limits are replaced by defaults.
 type Limits struct {
 	// Messages limits messages in progress. If zero, 256 is used.
 	Messages int
@@ -74,9 +74,9 @@ func (l Limits) withDefaults() Limits {
 	}
 }
 
-// Overload means that a limit is reached. The request changes nothing.
+// Overload is returned when a limit is reached. The request changes nothing.
 type Overload struct {
-	// After is the time to wait before a retry.
+	// After is how long to wait before retrying.
 	After time.Duration
 	// Text describes the limit.
 	Text string
@@ -87,7 +87,7 @@ func (o *Overload) RetryAfter() time.Duration { return o.After }
 
 func (o *Overload) Error() string { return "hire: overloaded: " + o.Text }
 
-// Service is a home. Its methods may be called from several goroutines.
+// Service is a home. It is safe for concurrent use.
 type Service struct {
 	config   Config
 	hub      *hub
@@ -154,18 +154,18 @@ func (s *Service) Run(ctx context.Context) error {
 // Ready returns an error if the database does not respond.
 func (s *Service) Ready(ctx context.Context) error { return s.config.Store.Ready(ctx) }
 
-// now returns the time in UTC, in the database's precision of a microsecond.
+// now returns the time in UTC, rounded to microseconds like the database.
 func (s *Service) now() time.Time { return s.config.Now().UTC().Truncate(time.Microsecond) }
 
-// hosts reports whether a worker's conversations live here.
+// hosts reports whether the worker's conversations live here.
 func (s *Service) hosts(id string) bool { return s.config.Open || s.lists(id) }
 
-// lists reports whether an id equals ID or is in Hosts.
+// lists reports whether the id equals ID or is in Hosts.
 func (s *Service) lists(id string) bool {
 	return id == s.config.ID || slices.Contains(s.config.Hosts, id)
 }
 
-// pushes reports whether a recipient's events are pushed to its inbox.
+// pushes reports whether the recipient's events are pushed to an inbox.
 func (s *Service) pushes(id string) bool {
 	return !s.lists(id) && hire.CheckOrigin(id) == nil
 }

@@ -11,32 +11,31 @@ import (
 )
 
 const (
-	// pollEvery is the interval of the query that finds the events of other processes, for all streams at
-	// once.
+	// pollEvery is how often the query for other processes' events runs, for all streams at once.
 	pollEvery = time.Second
-	// pollOverlap exceeds the clock difference between processes plus the duration of a transaction. With a
-	// larger difference, a home would refuse all messages anyway.
+	// pollOverlap exceeds the clock difference between processes plus the transaction duration. With a larger
+	// difference, a home would refuse all messages anyway.
 	pollOverlap = time.Minute
 )
 
 // ErrEnded means that the home stops, or that the agent has opened too many further streams.
 var ErrEnded = errors.New("hire: stream ended")
 
-// Stream delivers an agent's events, each once and in order. It is not safe for concurrent use.
+// Stream delivers an agent's events, each once and in order; it is not safe for concurrent use.
 type Stream struct {
 	service *Service
 	agent   string
-	// after is the number of the last returned event.
+	// after is the last returned event's number.
 	after atomic.Int64
 	// behind reports whether the database may contain further events.
 	behind bool
-	// signal receives a value after an event was added.
+	// signal receives a value when an event was added.
 	signal chan struct{}
 	ended  chan struct{}
 }
 
-// Events opens a stream of an agent's events after a number, from 0. It returns an [*Overload] if there are
-// too many streams. The caller closes the stream.
+// Events opens a stream with an agent's events after the given number, from 0. It returns an [*Overload] if
+// there are too many streams. The caller closes the stream.
 func (s *Service) Events(agent string, after int64) (*Stream, error) {
 	stream := &Stream{
 		service: s, agent: agent, behind: true, signal: make(chan struct{}, 1), ended: make(chan struct{}),
@@ -48,8 +47,8 @@ func (s *Service) Events(agent string, after int64) (*Stream, error) {
 	return stream, nil
 }
 
-// Next returns the next events: one to [store.MaxEvents]. It waits for one until ctx ends, and returns
-// [ErrEnded] after the home has ended the stream.
+// Next returns the next events, 1 to [store.MaxEvents]. It waits for an event until ctx ends, and returns
+// [ErrEnded] when the home has ended the stream.
 func (s *Stream) Next(ctx context.Context) ([]store.Event, error) {
 	for {
 		select {
@@ -85,7 +84,7 @@ func (s *Stream) Close() { s.service.hub.remove(s) }
 // EndStreams ends all streams, and refuses further ones.
 func (s *Service) EndStreams() { s.hub.close() }
 
-// wakeStreams wakes the streams for which other processes have added events, with one query for all of them.
+// wakeStreams wakes the streams that lack events added by other processes, using a single query.
 func (s *Service) wakeStreams(ctx context.Context) {
 	every(ctx, pollEvery, func() {
 		if s.hub.isEmpty() {
@@ -101,7 +100,7 @@ type hub struct {
 	limits Limits
 
 	lock sync.Mutex
-	// streams are in the order of their openings.
+	// streams holds each agent's streams in opening order.
 	streams map[string][]*Stream
 	count   int
 	closed  bool
@@ -121,7 +120,7 @@ func (h *hub) add(s *Stream, hosted bool) bool {
 		return false
 	}
 	if own := h.streams[s.agent]; len(own) >= h.limits.StreamsPerAgent {
-		// The oldest one is probably a connection that the agent has lost.
+		// The oldest is probably a connection that the agent has lost.
 		h.end(own[0])
 	} else if h.count >= limit {
 		return false
@@ -131,7 +130,7 @@ func (h *hub) add(s *Stream, hosted bool) bool {
 	return true
 }
 
-// end ends a stream. The caller has the lock.
+// end ends a stream. The caller holds the lock.
 func (h *hub) end(s *Stream) {
 	own := h.streams[s.agent]
 	for i, other := range own {
@@ -154,7 +153,7 @@ func (h *hub) remove(s *Stream) {
 	h.end(s)
 }
 
-// wake wakes the streams of an agent that lack the event with a number.
+// wake wakes an agent's streams that lack the event with the given number.
 func (h *hub) wake(agent string, number int64) {
 	h.lock.Lock()
 	defer h.lock.Unlock()

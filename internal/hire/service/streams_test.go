@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/hire"
 )
 
-// A stream begins with the stored events, waits for further ones, and continues after any number.
+// A stream begins with the stored events, waits for further events, and continues from any number.
 func TestStreamDeliversEachEventOnce(t *testing.T) {
 	onBoth(t, nil, func(t *testing.T, h *home) {
 		const before, after = 2*store.MaxEvents + 3, 5
@@ -59,8 +59,8 @@ func TestStreamDeliversEachEventOnce(t *testing.T) {
 	})
 }
 
-// Two processes share a database: a stream delivers the messages that the other process has received, in
-// order and once.
+// Processes share a database: a stream delivers the messages received by a different process, in order and
+// once.
 func TestStreamDeliversTheEventsOfOtherProcesses(t *testing.T) {
 	onBoth(t, nil, func(t *testing.T, h *home) {
 		const processes, each = 3, 20
@@ -126,7 +126,7 @@ func TestStreamsAreLimited(t *testing.T) {
 	full(h.worker.ID)
 }
 
-// The end of the background work ends the streams: a process that stops does not keep its readers.
+// The streams end with the background work: a stopping process does not keep the readers.
 func TestStoppedHomeEndsItsStreams(t *testing.T) {
 	h := newHome(t, t.TempDir()+"/home.db", nil)
 	stream, err := h.Events(h.worker.ID, 0)
@@ -137,8 +137,8 @@ func TestStoppedHomeEndsItsStreams(t *testing.T) {
 	require.ErrorIs(t, err, service.ErrEnded)
 }
 
-// 1,000 conversations at once, over one home: all end with a deal that both sides have accepted, and both
-// sides get the messages of each in their order.
+// 1,000 conversations at once, over a single home: all end with a deal accepted by both sides, and both sides
+// receive each conversation's messages in order.
 func TestManyConversationsAtOnce(t *testing.T) {
 	const conversations, workers = 1000, 8
 	onBoth(t, func(c *service.Config) { c.Open = true }, func(t *testing.T, h *home) {

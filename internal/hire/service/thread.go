@@ -14,11 +14,11 @@ const maxMessages = 32
 
 // Progress is what changes in a conversation.
 type Progress struct {
-	// State is the state now: an overdue deal is abandoned.
+	// State is the current state: an overdue deal is abandoned.
 	State hire.State
-	// Deliveries are the worker's in the conversation, the oldest first.
+	// Deliveries lists the worker's deliveries in the conversation, oldest first.
 	Deliveries []store.Delivered
-	// Now is the home's time at which the conversation was read.
+	// Now is the home's time when reading the conversation.
 	Now time.Time
 }
 
@@ -27,11 +27,11 @@ func (p Progress) Equal(other Progress) bool {
 	return p.State == other.State && slices.Equal(p.Deliveries, other.Deliveries)
 }
 
-// Thread is a conversation with its latest message from either party.
+// Thread is a conversation with the latest message from either party.
 type Thread struct {
 	Progress
 	Last *hire.Message
-	// LastAt is the arrival of Last: after both accepts, that of the second one.
+	// LastAt is when Last arrived: once both have accepted, the arrival of the second accept.
 	LastAt time.Time
 }
 
