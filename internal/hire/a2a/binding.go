@@ -26,7 +26,7 @@ type Config struct {
 	Service *service.Service
 	// Card is the home's HIRE card. Its id is the origin.
 	Card *hire.Card
-	// Secret makes task ids unguessable. It has at least 32 bytes, the same on all servers for one home.
+	// Secret makes task ids unguessable: at least 32 bytes, identical on all servers for a home.
 	Secret []byte
 	// Log receives problems. If nil, slog.Default is used.
 	Log *slog.Logger
@@ -61,7 +61,7 @@ func (b *Binding) ServeCard(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(b.card)
 }
 
-// ServeHTTP serves the requests to [Path]. It may take minutes: w limits the time of each write.
+// ServeHTTP serves the requests to [Path]. It may take minutes: w limits the time for each write.
 func (b *Binding) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
 	if err != nil {

@@ -78,7 +78,7 @@ func (b *Binding) awaitsWorker(task *a2a.Task, thread *service.Thread) bool {
 	return task.Status.State == a2a.TaskStateWorking && !b.awaitsEscrow(thread)
 }
 
-// verify returns the signed message and its conversation.
+// verify returns the signed message and the conversation.
 func (b *Binding) verify(ctx context.Context, message *a2a.Message) (m *hire.Message, id string, err error) {
 	if m, err = parse(message); err != nil {
 		return nil, "", err
@@ -89,7 +89,8 @@ func (b *Binding) verify(ctx context.Context, message *a2a.Message) (m *hire.Mes
 			Reason: hire.ReasonClock, Text: "timestamp: more than 5 minutes from the receiver's clock",
 		}
 	}
-	// Without a valid signature, nobody learns which conversations exist, and nothing of them is read.
+	// Unless the signature is valid, the caller cannot find out which conversations exist, and no
+	// conversation is read.
 	if err := b.config.Service.Verify(ctx, m); err != nil {
 		return nil, "", err
 	}
@@ -102,7 +103,7 @@ func (b *Binding) verify(ctx context.Context, message *a2a.Message) (m *hire.Mes
 	return m, id, nil
 }
 
-// receive passes a message to the home. One that the home has stored is no error: the client may repeat it.
+// receive passes a message to the home. A message already stored is no error: the client may repeat it.
 func (b *Binding) receive(ctx context.Context, m *hire.Message, id string) error {
 	switch thread, err := b.config.Service.Thread(ctx, id); {
 	case errors.Is(err, store.ErrNotFound): // the first message
@@ -163,8 +164,8 @@ func (b *Binding) known(task a2a.TaskID) (string, error) {
 	return id, nil
 }
 
-// SendStreamingMessage receives a signed message, and yields the task and its changes. It receives nothing if too many
-// requests wait.
+// SendStreamingMessage receives a signed message, and yields the task and later changes. It receives nothing
+// if too many requests wait.
 func (b *Binding) SendStreamingMessage(ctx context.Context, request *a2a.SendMessageRequest) iter.Seq2[a2a.Event, error] {
 	return func(yield func(a2a.Event, error) bool) {
 		m, id, err := b.verify(ctx, request.Message)
@@ -176,7 +177,7 @@ func (b *Binding) SendStreamingMessage(ctx context.Context, request *a2a.SendMes
 	}
 }
 
-// SubscribeToTask yields a task and its changes.
+// SubscribeToTask yields a task and later changes.
 func (b *Binding) SubscribeToTask(ctx context.Context, request *a2a.SubscribeToTaskRequest) iter.Seq2[a2a.Event, error] {
 	return func(yield func(a2a.Event, error) bool) {
 		id, err := b.known(request.ID)
@@ -188,8 +189,8 @@ func (b *Binding) SubscribeToTask(ctx context.Context, request *a2a.SubscribeToT
 	}
 }
 
-// stream begins, and yields the task, and then its status and its artifacts whenever they change, until the seeker has
-// to answer, the task has ended, or ten minutes are over.
+// stream begins, and yields the task, and then the task's status and artifacts whenever they change, until it
+// is the seeker's turn, the task has ended, or ten minutes are over.
 func (b *Binding) stream(
 	ctx context.Context, id string, begin func() error, yield func(a2a.Event, error) bool,
 ) {
@@ -243,8 +244,8 @@ func (b *Binding) ListTasks(context.Context, *a2a.ListTasksRequest) (*a2a.ListTa
 	return nil, a2a.ErrUnsupportedOperation
 }
 
-// GetTaskPushConfig is not supported, like the other methods of push notifications: a home pushes to agents with an
-// inbox.
+// GetTaskPushConfig is not supported, like all methods for push notifications: a home pushes to agents with
+// an inbox.
 func (b *Binding) GetTaskPushConfig(context.Context, *a2a.GetTaskPushConfigRequest) (*a2a.TaskPushConfig, error) {
 	return nil, a2a.ErrPushNotificationNotSupported
 }

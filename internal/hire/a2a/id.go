@@ -12,9 +12,9 @@ import (
 // macLength is the code's length in task ids, in hexadecimal digits.
 const macLength = 32
 
-// taskID returns the id of a conversation's task. Requests of A2A are not signed, so the id is a secret: only who has
-// sent a signed message gets it. The names of conversations can be guessed, so the id has a code that only the home can
-// compute. No table of ids is needed.
+// taskID returns the task id for a conversation. A2A requests are not signed, so the id is a secret, given
+// only to callers who sent a signed message. Conversation names can be guessed, so the id contains a code
+// that only the home can compute. No id table is needed.
 func (b *Binding) taskID(conversation string) a2a.TaskID {
 	return a2a.TaskID(conversation + "." + b.code(conversation))
 }

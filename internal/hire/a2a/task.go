@@ -19,7 +19,7 @@ const (
 	maxContent = 256 << 10
 )
 
-// task returns a conversation as its seeker's task.
+// task returns a conversation as a task for the seeker.
 func (b *Binding) task(ctx context.Context, id string) (*a2a.Task, *service.Thread, error) {
 	thread, err := b.config.Service.Thread(ctx, id)
 	if err != nil {
@@ -107,13 +107,13 @@ func deadlineOf(thread *service.Thread) time.Time {
 	return deadline
 }
 
-// awaitsEscrow reports whether both sides have accepted, and the seeker has to deposit.
+// awaitsEscrow reports whether both sides have accepted, and the seeker must deposit.
 func (b *Binding) awaitsEscrow(thread *service.Thread) bool {
 	state := thread.State
 	return b.config.Service.Settles() && state.SeekerAccept != "" && state.WorkerAccept != "" && state.SeekerContract == ""
 }
 
-// escrowDue returns the time until which a task waits for the seeker's escrow; zero if it does not wait.
+// escrowDue returns the time until which a task waits for the seeker's escrow; zero if not waiting.
 func (b *Binding) escrowDue(thread *service.Thread) time.Time {
 	if !b.awaitsEscrow(thread) {
 		return time.Time{}
@@ -126,7 +126,7 @@ func (b *Binding) escrowDue(thread *service.Thread) time.Time {
 	return due
 }
 
-// contracted returns the state after at least one acceptance.
+// contracted returns the task state following at least one acceptance.
 func (b *Binding) contracted(thread *service.Thread) (a2a.TaskState, string) {
 	state, now := thread.State, thread.Now
 	switch {

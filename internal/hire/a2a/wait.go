@@ -35,8 +35,8 @@ func newWaits() *waits {
 	return w
 }
 
-// begin adds a request for a conversation, until the context or the binding ends. It returns false if there are too
-// many.
+// begin adds a request for a conversation, until the context or the binding ends. It returns false if too
+// many are waiting.
 func (w *waits) begin(ctx context.Context, id string, limit time.Duration) (waiting context.Context, end func(), ok bool) {
 	w.lock.Lock()
 	defer w.lock.Unlock()
@@ -60,7 +60,7 @@ func (w *waits) begin(ctx context.Context, id string, limit time.Duration) (wait
 }
 
 // changed waits until a conversation's task may have changed: by new messages, deliveries or time. It returns
-// false if ctx ends.
+// false when ctx ends.
 func (b *Binding) changed(ctx context.Context, id string, since *service.Thread) bool {
 	expires := b.expiry(since)
 	ticker := time.NewTicker(pollEvery)
@@ -78,7 +78,7 @@ func (b *Binding) changed(ctx context.Context, id string, since *service.Thread)
 	}
 }
 
-// expiry returns when time alone will next change a task, or zero.
+// expiry returns the next time at which time alone changes a task, or zero.
 func (b *Binding) expiry(thread *service.Thread) (next time.Time) {
 	for _, at := range []time.Time{b.capabilityDue(thread), b.escrowDue(thread), deadlineOf(thread)} {
 		if !at.Before(thread.Now) && (next.IsZero() || at.Before(next)) {

@@ -16,11 +16,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Chain has negotiations that a test has opened, in the tokens of devnet.
+// Chain contains negotiations opened by a test, in devnet tokens.
 type Chain struct {
 	lock         *sync.Mutex
 	negotiations map[solana.PublicKey]*haggle.Snapshot
-	// Looks counts the requests for negotiations.
+	// Looks counts negotiation reads.
 	Looks int
 	// Looked has a value after each request.
 	Looked chan struct{}

@@ -38,7 +38,7 @@ type Agent struct {
 	Key ed25519.PrivateKey
 }
 
-// NewAgent returns an agent with a new key. Its address serves as id.
+// NewAgent returns an agent with a new key. The key's address serves as id.
 func NewAgent() Agent {
 	public, private, err := ed25519.GenerateKey(nil)
 	if err != nil {

@@ -16,7 +16,7 @@ var (
 	_ audit.HeadSource = (*Store)(nil)
 )
 
-// heads selects the head of each conversation's chain. sqlc's functions would keep all rows in memory.
+// heads selects the head of each conversation chain. sqlc's functions would keep all rows in memory.
 const heads = `SELECT id, audit_length, audit_head FROM hire_conversations`
 
 // AuditSnapshot implements [audit.Source].
@@ -54,7 +54,7 @@ func (s *Store) eachHead(
 		statement, arguments...)
 }
 
-// each scans every row of a statement into the targets, and calls act, which must not use the store.
+// each scans every row from a statement into the targets, and calls act, which must not use the store.
 func (s *Store) each(
 	ctx context.Context, on queryer, targets []any, act func() error, statement string, arguments ...any,
 ) (err error) {

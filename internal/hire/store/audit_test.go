@@ -16,7 +16,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/hire"
 )
 
-// The chains of conversations agree with themselves and with checkpoints. A changed entry is found.
+// The conversation chains are consistent and match the checkpoints. A changed entry is found.
 func TestChangedEntryIsFound(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *home) {
 		public, private, err := ed25519.GenerateKey(nil)
@@ -69,7 +69,7 @@ func TestChangedEntryIsFound(t *testing.T) {
 	})
 }
 
-// The log of a conversation is read page by page, in its order, without the entries of others.
+// A conversation's log is read page by page, in sequence, excluding other conversations' entries.
 func TestLinksArePaged(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *home) {
 		all := talks(2)
@@ -94,7 +94,7 @@ func TestLinksArePaged(t *testing.T) {
 	})
 }
 
-// A task of A2A shows the end of a conversation, however long it is.
+// An A2A task shows a conversation's end, no matter how long the conversation is.
 func TestLatestMessagesAreReadInTheirOrder(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *home) {
 		all := talks(2)

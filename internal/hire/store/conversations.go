@@ -17,7 +17,7 @@ import (
 // domain separates conversation ids from all other uses of SHA-256.
 const domain = "haggle/hire/conversation\x00"
 
-// ConversationID returns a conversation's id in the database: the SHA-256 of its protocol id and both
+// ConversationID returns a conversation's id in the database: the SHA-256 over the protocol id and both
 // parties, in any order. So strangers cannot occupy a conversation. It also names the audit chain.
 func ConversationID(conversation, one, other string) string {
 	h := sha256.New()
@@ -85,17 +85,17 @@ type Arrival struct {
 	Message *hire.Message
 	// At is the arrival time, in microseconds.
 	At time.Time
-	// State is the conversation's state after the message.
+	// State is the conversation state resulting from the message.
 	State hire.State
-	// Due is the end of the open deal; zero if no deal is open.
+	// Due is the open deal's deadline; zero if no deal is open.
 	Due time.Time
 	// AcceptedAt is when both had accepted, while a contract is missing; zero otherwise.
 	AcceptedAt time.Time
-	// Session is the session id if the message is the second accept; nil otherwise.
+	// Session is the session id if this message is the second accept; nil otherwise.
 	Session *uint64
 	// Pushes reports whether events are pushed to the recipient's inbox.
 	Pushes bool
-	// System reports whether the message is a contract.
+	// System reports whether this message is a contract.
 	System bool
 }
 
@@ -105,8 +105,8 @@ var ErrStored = errors.New("hire: message stored before")
 // EntryKind marks all audit entries.
 const EntryKind = "message"
 
-// Append adds a message to a locked conversation and to the recipient's events, and returns the event number.
-// It returns [ErrStored] if the conversation contains the message.
+// Append adds a message to a locked conversation and the recipient's events, and returns the event number. It
+// returns [ErrStored] if the conversation contains the message.
 func (t *Tx) Append(ctx context.Context, c *Conversation, a Arrival) (int64, error) {
 	links, head, err := audit.Append(c.head, audit.Entry{Time: a.At, Kind: EntryKind, Data: a.Message.Text()})
 	if err != nil {
@@ -156,13 +156,13 @@ func (t *Tx) addEvent(ctx context.Context, c *Conversation, a Arrival) (int64, e
 	return number, t.store.failed(ctx, err)
 }
 
-// Contains reports whether a conversation contains a message.
+// Contains reports whether the conversation contains the message.
 func (t *Tx) Contains(ctx context.Context, c *Conversation, message hire.Hash) (bool, error) {
 	found, err := t.queries.HasMessage(ctx, string(message), c.ID)
 	return found, t.store.failed(ctx, err)
 }
 
-// CountOpen counts open deals, up to a limit.
+// CountOpen counts open deals up to limit.
 func (t *Tx) CountOpen(ctx context.Context, now time.Time, limit int) (int, error) {
 	count, err := t.queries.CountOpen(ctx, micros(now), int32(limit))
 	return int(count), t.store.failed(ctx, err)

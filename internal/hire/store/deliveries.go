@@ -18,8 +18,8 @@ func (t *Tx) AddDelivery(ctx context.Context, c *Conversation, content []byte, n
 	}))
 }
 
-// CountDeliveries returns the number of a conversation's deliveries with other hashes, and the total size of
-// all deliveries in bytes.
+// CountDeliveries returns how many deliveries with different hashes the conversation contains, and the total
+// size of all deliveries in bytes.
 func (t *Tx) CountDeliveries(
 	ctx context.Context, c *Conversation, hash string,
 ) (count, size int64, err error) {
@@ -29,8 +29,8 @@ func (t *Tx) CountDeliveries(
 	return count, size, t.store.failed(ctx, err)
 }
 
-// Delivery returns a delivery by its hash, in lower-case hexadecimal digits. It returns [ErrNotFound] unless
-// the agent is a party.
+// Delivery returns the delivery with the given hash, in lower-case hexadecimal digits. It returns
+// [ErrNotFound] unless the agent is a party.
 func (s *Store) Delivery(ctx context.Context, hash, agent string) ([]byte, error) {
 	content, err := s.read.Delivery(ctx, hash, agent)
 	return content, s.failed(ctx, err)

@@ -1,7 +1,7 @@
 // Package store is a home's database: conversations with their audit chains, events, pinned keys and
-// deliveries. It uses a SQLite file or PostgreSQL, with one set of statements for both.
+// deliveries. It uses a SQLite file or PostgreSQL, with a single set of statements for both.
 //
-// The caller stores a message in one transaction:
+// The caller stores messages transactionally:
 //
 //	tx, err := opened.Begin(ctx)
 //	...

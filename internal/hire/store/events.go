@@ -9,20 +9,20 @@ import (
 	"github.com/haggle-protocol/haggle/internal/audit"
 )
 
-// MaxEvents limits the result of Events: a message has up to 64 KiB.
+// MaxEvents limits the result of Events: each message takes up to 64 KiB.
 const MaxEvents = 16
 
 // Event is a message to a recipient.
 type Event struct {
 	// Number counts the recipient's events from 1, without gaps.
 	Number int64
-	// At is the message's arrival time.
+	// At is when the message arrived.
 	At time.Time
-	// Message is the message in canonical form.
+	// Message contains the message's canonical form.
 	Message []byte
 }
 
-// Events returns up to [MaxEvents] events of a recipient after a number, in order.
+// Events returns up to [MaxEvents] events for a recipient, in order, after the given number.
 func (s *Store) Events(ctx context.Context, recipient string, after int64) ([]Event, error) {
 	rows, err := s.read.Events(ctx, recipient, after, MaxEvents)
 	if err != nil {
@@ -39,7 +39,8 @@ func (s *Store) Events(ctx context.Context, recipient string, after int64) ([]Ev
 	return events, nil
 }
 
-// ChangedRecipients calls each with all recipients of events since a time, and their newest event numbers.
+// ChangedRecipients calls each with every recipient of events since the given time, and the recipient's
+// newest event number.
 func (s *Store) ChangedRecipients(
 	ctx context.Context, since time.Time, each func(agent string, last int64),
 ) error {

@@ -20,7 +20,7 @@ var server *testpostgres.Server
 
 func TestMain(m *testing.M) { os.Exit(testpostgres.Run(m, &server)) }
 
-// onBoth runs a test on an empty database of each kind.
+// onBoth runs a test on an empty database, for each database engine.
 func onBoth(t *testing.T, test func(t *testing.T, h *home)) {
 	t.Helper()
 	server.OnBoth(t, func(t *testing.T, address string) {
@@ -45,7 +45,7 @@ type home struct {
 	now     time.Time
 }
 
-// append stores a message as a home does, without its checks.
+// append stores a message as a home does, but unchecked.
 func (h *home) append(t *testing.T, k *hiretest.Talk, role hire.Role, of hire.Type) int64 {
 	t.Helper()
 	h.now = h.now.Add(time.Second)
@@ -56,7 +56,7 @@ func (h *home) append(t *testing.T, k *hiretest.Talk, role hire.Role, of hire.Ty
 	return number
 }
 
-// store stores a message in a transaction of its own. change changes the arrival.
+// store stores a message in a separate transaction. change changes the arrival.
 func (h *home) store(t *testing.T, m *hire.Message, change func(*store.Arrival)) (int64, error) {
 	t.Helper()
 	tx, err := h.Begin(t.Context())
@@ -77,7 +77,7 @@ func (h *home) store(t *testing.T, m *hire.Message, change func(*store.Arrival))
 	return number, tx.Commit()
 }
 
-// talks returns conversations of one seeker with one worker.
+// talks returns conversations between a single seeker and a single worker.
 func talks(n int) (all []*hiretest.Talk) {
 	seeker, worker := hiretest.NewAgent(), hiretest.NewAgent()
 	for range n {
@@ -86,7 +86,7 @@ func talks(n int) (all []*hiretest.Talk) {
 	return all
 }
 
-// numbers returns the numbers of all events of an agent, page by page.
+// numbers returns all event numbers for an agent, page by page.
 func (h *home) numbers(t *testing.T, agent string) (numbers []int64, messages []string) {
 	t.Helper()
 	for after := int64(0); ; {
@@ -102,7 +102,7 @@ func (h *home) numbers(t *testing.T, agent string) (numbers []int64, messages []
 	}
 }
 
-// upTo returns the numbers from 1 to n.
+// upTo returns the numbers 1 to n.
 func upTo(n int) (all []int64) {
 	for i := range n {
 		all = append(all, int64(i+1))

@@ -16,11 +16,11 @@ const MaxPage = 100
 // Query selects an agent's conversations.
 type Query struct {
 	Agent string
-	// Open selects conversations open at this time. If zero, all are selected.
+	// Open selects conversations open at this time. If zero, all conversations are selected.
 	Open time.Time
 	// Session selects conversations by session id. Open is ignored then.
 	Session *uint64
-	// After is Next of the previous page; empty for the first page.
+	// After is Next from the previous page; "" for the first page.
 	After string
 }
 
@@ -61,7 +61,7 @@ func (s *Store) Conversations(ctx context.Context, q Query) (page Page, err erro
 	return page, nil
 }
 
-// selected returns up to one row more than a page.
+// selected returns up to a page and a row.
 func selected(
 	ctx context.Context, read *queries.Queries, q Query,
 ) (rows []queries.ConversationsRow, err error) {
@@ -95,13 +95,13 @@ func (s *Store) State(ctx context.Context, id string) (hire.State, error) {
 	return s.state(id, text)
 }
 
-// HasDeal reports whether both sides of a conversation have accepted a deal.
+// HasDeal reports whether the conversation's parties have accepted a deal.
 func (s *Store) HasDeal(ctx context.Context, id string) (bool, error) {
 	found, err := s.read.HasSession(ctx, id)
 	return found, s.failed(ctx, err)
 }
 
-// Named returns the [ConversationID] of up to two conversations, by an agent, a protocol id and the seeker.
+// Named returns the [ConversationID] values matching an agent, a protocol id and the seeker, two at most.
 func (s *Store) Named(ctx context.Context, agent, conversation, seeker string) ([]string, error) {
 	ids, err := s.read.ConversationsNamed(ctx, seeker, conversation, agent)
 	return ids, s.failed(ctx, err)
@@ -110,7 +110,7 @@ func (s *Store) Named(ctx context.Context, agent, conversation, seeker string) (
 // MaxLinks limits the result of Links.
 const MaxLinks = 16
 
-// Links returns up to [MaxLinks] links of a conversation's audit chain after a sequence.
+// Links returns up to [MaxLinks] links in a conversation's audit chain, after the given sequence.
 func (s *Store) Links(ctx context.Context, id string, after int64) ([]audit.Link, error) {
 	rows, err := s.read.Entries(ctx, id, after, MaxLinks)
 	if err != nil {
@@ -123,7 +123,7 @@ func (s *Store) Links(ctx context.Context, id string, after int64) ([]audit.Link
 	return links, nil
 }
 
-// Latest returns a conversation's latest messages, up to a limit, oldest first.
+// Latest returns a conversation's latest messages up to limit, oldest first.
 func (s *Store) Latest(ctx context.Context, id string, limit int) ([]*hire.Message, error) {
 	entries, err := s.read.LatestEntries(ctx, id, int32(limit))
 	if err != nil {
@@ -138,13 +138,13 @@ func (s *Store) Latest(ctx context.Context, id string, limit int) ([]*hire.Messa
 	return messages, nil
 }
 
-// Contains reports whether any conversation contains a message.
+// Contains reports whether any conversation contains the message.
 func (s *Store) Contains(ctx context.Context, message hire.Hash) (bool, error) {
 	found, err := s.read.HasMessageAnywhere(ctx, string(message))
 	return found, s.failed(ctx, err)
 }
 
-// Awaiting is a conversation without its contract.
+// Awaiting is a conversation that awaits a contract.
 type Awaiting struct {
 	// ID is [ConversationID].
 	ID string
@@ -152,7 +152,7 @@ type Awaiting struct {
 	AcceptedAt time.Time
 }
 
-// AwaitingContract lists conversations with a second accept after a time and a missing contract, oldest
+// AwaitingContract lists conversations with a second accept since a given time and a missing contract, oldest
 // first.
 func (s *Store) AwaitingContract(ctx context.Context, since time.Time) ([]Awaiting, error) {
 	rows, err := s.read.AwaitingContract(ctx, max(micros(since), 0))
@@ -163,8 +163,8 @@ func (s *Store) AwaitingContract(ctx context.Context, since time.Time) ([]Awaiti
 	return awaiting, s.failed(ctx, err)
 }
 
-// Message returns a stored message by its hash, with the arrival time. It returns [ErrNotFound] if it does not
-// exist.
+// Message returns the stored message with the given hash, and the arrival time. It returns [ErrNotFound] if
+// it does not exist.
 func (s *Store) Message(ctx context.Context, id string, hash hire.Hash) (*hire.Message, time.Time, error) {
 	text, err := s.read.EntryOfMessage(ctx, string(hash), id)
 	if err != nil {

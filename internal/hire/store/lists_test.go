@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/hire"
 )
 
-// all returns the conversations of a query, page by page.
+// all returns a query's conversations, page by page.
 func (h *home) all(t *testing.T, q store.Query) (ids []string, latest int64, pages int) {
 	t.Helper()
 	for {
@@ -135,7 +135,7 @@ func TestConversationsAwaitTheirContract(t *testing.T) {
 			require.NoError(t, err)
 			k.Stored(m)
 		}
-		h.append(t, all[0], hire.RoleWorker, hire.TypeCounter) // the home does not wait any more
+		h.append(t, all[0], hire.RoleWorker, hire.TypeCounter) // the home no longer waits
 		awaiting, err := h.AwaitingContract(t.Context(), start.Add(-2*time.Minute))
 		require.NoError(t, err)
 		require.Len(t, awaiting, 1)

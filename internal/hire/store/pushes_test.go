@@ -49,7 +49,7 @@ func TestPushIsClaimedByOneProcess(t *testing.T) {
 		again.Pushed, again.Failures = 2, 0
 		require.NoError(t, h.SavePush(t.Context(), again, time.Time{}))
 		require.Empty(t, due(until), "all is done")
-		// A process that lost its claim does not move the position back.
+		// A process with a lost claim does not move the position back.
 		require.NoError(t, h.SavePush(t.Context(), claimed, time.Time{}))
 		require.Empty(t, due(until))
 	})

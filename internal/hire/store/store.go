@@ -28,15 +28,15 @@ var home = database.Schema{
 	Readers: readers, Connections: connections,
 }
 
-// Store is an open database. Its methods may be called from several goroutines.
+// Store is an open database. It is safe for concurrent use.
 type Store struct {
 	database *database.Database
 	// read contains prepared statements for single reads, write for transactions.
 	read, write *queries.Queries
 }
 
-// Open opens a database, and creates or migrates its tables. The address is a postgres:// URL or a path of a
-// SQLite file. The errors are those of package database.
+// Open opens a database, and creates or migrates the tables. address is either a postgres:// URL or a SQLite
+// file path. Package database defines the errors.
 func Open(ctx context.Context, address string) (*Store, error) {
 	opened, err := databases.Open(ctx, address, home)
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *Store) Begin(ctx context.Context) (*Tx, error) {
 	return &Tx{s, tx, s.write.WithTx(tx.Tx)}, nil
 }
 
-// Commit commits the transaction. After an error the writes may have happened.
+// Commit commits the transaction. If it returns an error, the writes may have happened.
 func (t *Tx) Commit() error {
 	if err := t.tx.Commit(); err != nil {
 		return fmt.Errorf("%s %s: %w", home.Kind, t.store, err)
@@ -100,7 +100,7 @@ func (t *Tx) Commit() error {
 // Cancel rolls the transaction back. After Commit it does nothing.
 func (t *Tx) Cancel() error { return t.tx.Cancel() }
 
-// micros returns a time as the database stores it; zero for the zero time.
+// micros returns a time as stored in the database; 0 if the time is zero.
 func micros(t time.Time) int64 {
 	if t.IsZero() {
 		return 0

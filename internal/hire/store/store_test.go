@@ -69,9 +69,8 @@ func TestStrangersHaveTheirOwnConversation(t *testing.T) {
 	require.NotEqual(t, store.ConversationID("a", "b", "c"), store.ConversationID("ab", "c", ""))
 }
 
-// Messages of many conversations to one recipient, over several connections, some of them cancelled: the
-// numbers of the events have no gaps, and a reader that continues after the last number that it knows misses
-// none.
+// Messages from many conversations to a single recipient, over several connections, with some cancelled:
+// event numbers have no gaps, and a reader that continues from the last known number misses none.
 func TestEventNumbersHaveNoGaps(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *home) {
 		const senders, each = 6, 12
@@ -116,7 +115,7 @@ func TestEventNumbersHaveNoGaps(t *testing.T) {
 	})
 }
 
-// cancelled appends a message, and does not commit.
+// cancelled appends a message, but does not commit.
 func (h *home) cancelled(t *testing.T, m *hire.Message) error {
 	tx, err := h.Begin(t.Context())
 	if err != nil {
@@ -155,7 +154,8 @@ func TestCancelledMessageLeavesNothing(t *testing.T) {
 	})
 }
 
-// Two processes send to one conversation at once: the second one waits, and sees the state of the first one.
+// Two processes send to the same conversation at once: the second process waits, and sees the first process's
+// state.
 func TestConversationIsLocked(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *home) {
 		k, other := talks(1)[0], open(t, h.address)

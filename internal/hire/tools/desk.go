@@ -1,7 +1,7 @@
-// Package tools offers the decisions of an agent of HIRE as tools of the Model Context Protocol. The runtime of package
-// party runs the conversations, with the owner's limits. Where it needs a decision, it asks a [Desk], and the model
-// answers with a tool. If the model is silent, the runtime acts as after any other silence: it rejects an offer in
-// time, and disputes a delivery before silence would pay it.
+// Package tools offers a HIRE agent's decisions as Model Context Protocol tools. The runtime of package party
+// runs the conversations, with the owner's limits. Where it needs a decision, it asks a [Desk], and the model
+// answers with a tool. If the model is silent, the runtime acts as it does on any silence: it rejects an
+// offer in time, and disputes a delivery before silence would pay it.
 //
 // Texts of the counterpart are in fields named "untrusted" only.
 package tools
@@ -18,10 +18,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/hire/party"
 )
 
-// maxEnded limits the ends that a desk remembers and returns.
+// maxEnded limits how many ends a desk remembers and returns.
 const maxEnded = 20
 
-// Desk holds decisions waiting for the model. Its methods may be called from several goroutines.
+// Desk holds decisions waiting for the model. It is safe for concurrent use.
 type Desk struct {
 	role   hire.Role
 	self   string
@@ -32,7 +32,7 @@ type Desk struct {
 	count   int
 	pending map[string]*pending
 	ended   []Ended
-	// reported is the number of ended deals, and told the number of those that a call has returned.
+	// reported counts ended deals, and told the ended deals returned by a call.
 	reported, told int
 	// watchers lists, by conversation, calls waiting for a decision's effect.
 	watchers map[string]chan error
@@ -40,14 +40,15 @@ type Desk struct {
 	changed chan struct{}
 }
 
-// pending is a decision that waits. answer has room for one value.
+// pending is a decision that waits. answer has a capacity of 1.
 type pending struct {
 	item   Item
 	turn   party.Turn
 	answer chan any
 }
 
-// NewDesk returns a desk for an agent with an id. save stores a delivery for the owner, and returns its path.
+// NewDesk returns a desk for the agent with the given id. save stores a delivery for the owner, and returns
+// the file path.
 func NewDesk(
 	role hire.Role, self string, assets []hire.Asset, save func(name string, content []byte) (string, error),
 ) *Desk {
@@ -136,8 +137,9 @@ func (d *Desk) Ended(result party.Result) {
 	d.notify()
 }
 
-// items returns what waits for a decision, the oldest first, with the number of further ones, and the latest ends of
-// deals. It waits up to a time until something waits, or a deal has ended that no call has returned.
+// items returns the waiting decisions, oldest first, with the number of further decisions, and the latest
+// deal ends. It waits for at most the given time until a decision waits, or a deal has ended and no call has
+// returned this end.
 func (d *Desk) items(ctx context.Context, wait time.Duration) (first []Item, more int, ended []Ended) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -169,7 +171,7 @@ func (d *Desk) items(ctx context.Context, wait time.Duration) (first []Item, mor
 // effectLimit is how long a tool waits for a decision's effect.
 const effectLimit = 10 * time.Second
 
-// watch returns the effect of the agent's next move in a conversation: nil once it is sent, or why it was not made. The
+// watch reports on the agent's next move in a conversation: nil once the move is sent, or why it failed. The
 // caller ends the watch.
 func (d *Desk) watch(conversation string) (effect <-chan error, end func()) {
 	watcher := make(chan error, 1)
@@ -183,7 +185,7 @@ func (d *Desk) watch(conversation string) (effect <-chan error, end func()) {
 	}
 }
 
-// take removes a decision from those that wait, and returns it with the answer. A second call finds nothing to decide.
+// take removes a waiting decision, and returns it with the answer. A second call finds nothing to decide.
 func (d *Desk) take(id, kind string, answerOf func(*pending) (any, error)) (*pending, any, error) {
 	d.lock.Lock()
 	defer d.lock.Unlock()
@@ -207,7 +209,7 @@ func (d *Desk) decide(id, kind string, answerOf func(*pending) (any, error)) err
 	return err
 }
 
-// decideMove passes a move on, waits until it has been sent, and returns why it was not.
+// decideMove passes a move on, waits for it to be sent, and returns why if it failed.
 func (d *Desk) decideMove(ctx context.Context, id string, moveOf func(*pending) (any, error)) error {
 	p, move, err := d.take(id, KindTurn, moveOf)
 	if err != nil {

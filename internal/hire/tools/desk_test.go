@@ -47,7 +47,7 @@ func TestInboxWaitsUntilThereIsSomethingNew(t *testing.T) {
 	})
 }
 
-// A decision that does not wait any more is refused: the runtime has acted without it.
+// An overdue decision is refused: the runtime has acted already.
 func TestLateDecisionIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		desk := NewDesk(hire.RoleWorker, "me", nil, nil)
@@ -60,7 +60,7 @@ func TestLateDecisionIsRefused(t *testing.T) {
 	})
 }
 
-// Whatever a stranger has written is in "untrusted", and fits into a model's context.
+// All text written by strangers is in "untrusted", and fits into a model's context.
 func TestInboxQuotesStrangersWithinBounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		desk := NewDesk(hire.RoleWorker, "me", nil, nil)

@@ -51,7 +51,7 @@ func (h *home) bargain(t *testing.T, least uint64) {
 	})
 }
 
-// python runs the example seeker, and returns its output.
+// python runs the example seeker and returns the output.
 func python(t *testing.T, arguments ...string) (string, error) {
 	t.Helper()
 	var progress strings.Builder
@@ -67,7 +67,7 @@ func python(t *testing.T, arguments ...string) (string, error) {
 	return string(output), err
 }
 
-// The Python SDK of A2A and a worker in Go agree, each with signatures that it made itself.
+// The A2A Python SDK and a worker in Go agree, each signing independently.
 func TestSeekerInPythonHiresAWorkerOverA2A(t *testing.T) {
 	h := newHome(t, options{})
 	h.bargain(t, 3e6)

@@ -26,7 +26,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/hire/escrow"
 )
 
-// taskClient is an A2A client that finds the home by its card.
+// taskClient is an A2A client that finds the home through the card.
 func (h *home) taskClient(t *testing.T) *a2aclient.Client {
 	t.Helper()
 	card, err := agentcard.DefaultResolver.Resolve(t.Context(), h.worker.ID)
@@ -48,7 +48,7 @@ func carry(t *testing.T, m *hire.Message, task a2alib.TaskID) *a2alib.SendMessag
 	return &a2alib.SendMessageRequest{Message: message}
 }
 
-// said returns the message of HIRE with which the worker's side has answered.
+// said returns the HIRE message sent in response by the worker's side.
 func said(t *testing.T, task *a2alib.Task) *hire.Message {
 	t.Helper()
 	for _, part := range task.Status.Message.Parts {
@@ -102,7 +102,7 @@ func TestSeekerThatSpeaksA2AHiresAWorker(t *testing.T) {
 	request.Config = &a2alib.SendMessageConfig{ReturnImmediately: true}
 	result, err := client.SendMessage(t.Context(), request)
 	require.Equal(t, a2alib.TaskStateWorking, taskOf(t, result, err).Status.State)
-	// The same request again, as after a lost response, changes nothing.
+	// Repeating the request, as clients do when a response is lost, changes nothing.
 	result, err = client.SendMessage(t.Context(), request)
 	require.Len(t, taskOf(t, result, err).History, 3)
 
@@ -140,7 +140,7 @@ func TestDeliveryIsTheArtifactOfATask(t *testing.T) {
 	client, k := h.taskClient(t), h.talk()
 	h.send(t, k, hire.RoleSeeker, hire.TypeProposal)
 	h.send(t, k, hire.RoleWorker, hire.TypeAccept)
-	// The request does not wait for the worker: the escrow is next.
+	// The request returns independently of the worker: the escrow is next.
 	result, err := client.SendMessage(t.Context(), carry(t, k.Message(t, hire.RoleSeeker, hire.TypeAccept, time.Now()), ""))
 	task := taskOf(t, result, err)
 	require.Equal(t, a2alib.TaskStateWorking, task.Status.State)
@@ -272,7 +272,7 @@ func TestHostileRequestsOfA2AAreRefused(t *testing.T) {
 
 func selection(agent string) service.Selection { return service.Selection{Agent: agent} }
 
-// withSettlement lets a home sign contracts of a chain.
+// withSettlement lets a home sign contracts for a chain.
 func withSettlement(on *hiretest.Chain) func(*service.Config) {
 	return func(c *service.Config) {
 		c.Settlement = &service.Settlement{
@@ -320,7 +320,7 @@ func TestWaitsForWorkersAreLimitedAndEnd(t *testing.T) {
 	for _, err := range client.SubscribeToTask(t.Context(), &a2alib.SubscribeToTaskRequest{ID: task.ID}) {
 		require.ErrorContains(t, err, "too many requests wait")
 	}
-	// This one is stored all the same.
+	// This request is stored all the same.
 	result, err = client.SendMessage(t.Context(), carry(t, m, ""))
 	require.Equal(t, a2alib.TaskStateWorking, taskOf(t, result, err).Status.State)
 
@@ -335,7 +335,7 @@ func TestWaitsForWorkersAreLimitedAndEnd(t *testing.T) {
 	}
 }
 
-// A worker that does not answer an inquiry changes the task without a message.
+// If a worker does not reply to an inquiry, the task changes even though no message arrives.
 func TestStreamShowsThatAnInquiryWasNotAnswered(t *testing.T) {
 	clock := new(atomic.Pointer[time.Time])
 	begin := time.Now()

@@ -4,9 +4,9 @@
 //	...
 //	go server.Serve(listener)
 //	...
-//	server.Shutdown(ctx) // ends the streams, and waits for the other requests
+//	server.Shutdown(ctx) // ends the streams, and waits for the remaining requests
 //
-// All requests but those for the card, the inbox and the health are signed by HTTP Message Signatures (RFC
-// 9421) with the key of the agent in the query: [httpsig.Transport] signs them. Errors are JSON with a reason
-// and a text, like the inbox's.
+// All requests except for the card, the inbox and the health are signed by HTTP Message Signatures (RFC 9421)
+// with the key of the agent in the query: [httpsig.Transport] signs them. Errors are JSON containing a reason
+// and text, like the inbox's.
 package transport

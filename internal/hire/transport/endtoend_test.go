@@ -63,7 +63,7 @@ func newParty(ctx context.Context, t *testing.T, h *home, agent hiretest.Agent, 
 	return p
 }
 
-// send sends a message of the party's conversation.
+// send sends a message in the party's conversation.
 func (p *party) send(to, conversation string, payload hire.Payload) {
 	p.t.Helper()
 	m, err := hire.Sign(p.Key, hire.Draft{
@@ -92,8 +92,8 @@ func (p *party) receive() hire.Payload {
 
 func (p *party) reply() hire.Reply { return hire.Reply{InReplyTo: p.state.Last} }
 
-// Two agents agree at a home, the seeker creates the escrow on chain, both get the contract, and the delivery arrives.
-// The home's log proves all of it.
+// Two agents agree at a home, the seeker creates the escrow on chain, both receive the contract, and the
+// delivery arrives. The home's log proves everything.
 func TestDealFromProposalToDelivery(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()

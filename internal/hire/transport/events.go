@@ -32,7 +32,7 @@ func (h *handler) events(w http.ResponseWriter, r request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Accel-Buffering", "no")
-	// The error is never nil: a stream ends with its reader, with the home or with a problem.
+	// The error is never nil: a stream ends when the reader leaves, the home stops or a problem occurs.
 	if err := h.copyEvents(r.Context(), out, stream); r.Context().Err() == nil &&
 		!errors.Is(err, service.ErrEnded) && !errors.Is(err, errSlow) {
 		h.Log.ErrorContext(r.Context(), "event stream failed", "error", err)

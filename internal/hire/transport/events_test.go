@@ -86,7 +86,7 @@ func TestSlowReaderDelaysNobody(t *testing.T) {
 	require.NoError(t, err)
 	defer response.Body.Close() // it is never read
 	fast := h.open(t, h.worker, nil, "")
-	for i := range 60 { // more than the buffers of the connection
+	for i := range 60 { // exceeds the connection's buffers
 		k := h.talk()
 		m := hiretest.Sign(t, k.Seeker, hire.Draft{
 			From: k.Seeker.ID, To: h.worker.ID, At: time.Now(), Conversation: k.Conversation,

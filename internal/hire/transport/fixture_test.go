@@ -42,7 +42,7 @@ type home struct {
 	server *http.Server
 	worker hiretest.Agent
 	served chan error
-	// now is the home's clock, at whose time send sends.
+	// now is the home's clock, used by send.
 	now func() time.Time
 }
 
@@ -108,7 +108,7 @@ func (h *home) post(t testing.TB, m *hire.Message) {
 	require.Equal(t, http.StatusAccepted, response.StatusCode)
 }
 
-// send sends a message of a conversation, as is required by its latest one.
+// send sends the conversation's next message.
 func (h *home) send(t testing.TB, k *hiretest.Talk, role hire.Role, of hire.Type) *hire.Message {
 	t.Helper()
 	m := k.Message(t, role, of, h.now())
@@ -117,7 +117,7 @@ func (h *home) send(t testing.TB, k *hiretest.Talk, role hire.Role, of hire.Type
 	return m
 }
 
-// agree brings a conversation to a deal that both sides have accepted.
+// agree brings a conversation to a deal accepted by both sides.
 func (h *home) agree(t testing.TB, k *hiretest.Talk) {
 	t.Helper()
 	h.send(t, k, hire.RoleSeeker, hire.TypeProposal)
@@ -128,7 +128,7 @@ func (h *home) agree(t testing.TB, k *hiretest.Talk) {
 
 func (h *home) talk() *hiretest.Talk { return hiretest.NewTalk(hiretest.NewAgent(), h.worker) }
 
-// request returns a request for an agent to sign.
+// request returns a request for signing by an agent.
 func (h *home) request(t testing.TB, agent hiretest.Agent, method, path string, query url.Values, body io.Reader) *http.Request {
 	t.Helper()
 	values := url.Values{"agent": {agent.ID}}
@@ -140,7 +140,7 @@ func (h *home) request(t testing.TB, agent hiretest.Agent, method, path string, 
 	return r
 }
 
-// do sends a request that a key signs, and returns the status and the body of the response.
+// do sends a request signed by key, and returns the response status and body.
 func (h *home) do(t testing.TB, key ed25519.PrivateKey, r *http.Request) (int, string, http.Header) {
 	t.Helper()
 	client := &http.Client{Transport: &httpsig.Transport{Key: key}}
@@ -152,7 +152,7 @@ func (h *home) do(t testing.TB, key ed25519.PrivateKey, r *http.Request) (int, s
 	return response.StatusCode, string(body), response.Header
 }
 
-// stream is an event stream as its reader gets it.
+// stream is an event stream as received by the reader.
 type stream struct {
 	t     testing.TB
 	body  io.ReadCloser
@@ -189,7 +189,7 @@ func (s *stream) block() (lines []string, err error) {
 	}
 }
 
-// next returns the next event, and skips comments.
+// next returns the next event; comments are skipped.
 func (s *stream) next() (number int64, m *hire.Message) {
 	s.t.Helper()
 	for {

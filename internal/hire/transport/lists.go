@@ -67,7 +67,7 @@ func (h *handler) log(w http.ResponseWriter, r request) {
 			err = lines.Encode(link)
 		}
 		if err != nil {
-			// The status is sent. Only an aborted connection shows that the log is incomplete.
+			// The status is sent. Aborting the connection is the only way to show that the log is incomplete.
 			panic(http.ErrAbortHandler)
 		}
 	}

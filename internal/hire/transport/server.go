@@ -24,13 +24,13 @@ const (
 	writeTimeout  = 30 * time.Second
 	idleTimeout   = 2 * time.Minute
 	maxHeader     = 16 << 10
-	// transferTimeout bounds the transfer of a delivery.
+	// transferTimeout bounds a delivery's transfer.
 	transferTimeout = time.Minute
-	// eventTimeout bounds the write of an event or a log entry.
+	// eventTimeout bounds the write of a single event or log entry.
 	eventTimeout = 10 * time.Second
 	// maxTransfers limits concurrent deliveries.
 	maxTransfers = 8
-	// defaultHeartbeat is the interval of comments in quiet streams, so that both sides notice a lost
+	// defaultHeartbeat is how often comments are sent in quiet streams, to let both sides notice a lost
 	// connection.
 	defaultHeartbeat = 15 * time.Second
 )
@@ -38,13 +38,13 @@ const (
 // Config describes a home's server. Service, Origin and Card are required.
 type Config struct {
 	Service *service.Service
-	// Origin is the home's id. Signed requests must be for its host.
+	// Origin is the home's id. Signed requests must target this host.
 	Origin string
 	// Card is the home's signed card in canonical form: see [hire.SignCard].
 	Card []byte
 	// TaskSecret makes the ids of tasks unguessable, at least 32 bytes: see package a2a. If nil, A2A is not served.
 	TaskSecret []byte
-	// Heartbeat is the interval of comments in quiet streams. If zero, 15 s is used.
+	// Heartbeat is how often comments are sent in quiet streams. If 0, 15 s is used.
 	Heartbeat time.Duration
 	// Log receives problems. If nil, slog.Default is used.
 	Log *slog.Logger
@@ -58,7 +58,7 @@ type handler struct {
 }
 
 // NewServer returns a server with time limits for slow clients. Shutdown ends all streams and waits for the
-// other requests. NewServer returns an error unless the card belongs to the origin.
+// remaining requests. NewServer returns an error unless the card belongs to the origin.
 func NewServer(config Config) (*http.Server, error) {
 	card, err := hire.ParseCard(config.Card, config.Origin)
 	if err != nil {

@@ -126,7 +126,7 @@ func TestConversationsAreListed(t *testing.T) {
 	})
 }
 
-// The lines of a log are the links of its audit chain.
+// Each log line is a link in the audit chain.
 func TestLogIsAnAuditChain(t *testing.T) {
 	server.OnBoth(t, func(t *testing.T, address string) {
 		h := newHome(t, options{address: address})

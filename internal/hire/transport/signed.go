@@ -20,7 +20,7 @@ type request struct {
 	query map[string]string
 }
 
-// signed returns a handler for signed requests with the named parameters. All of them are idempotent, so
+// signed returns a handler for signed requests with the named parameters. These requests are idempotent, so
 // signatures need no nonce.
 func (h *handler) signed(serve func(http.ResponseWriter, request), names ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -41,8 +41,7 @@ func (h *handler) signed(serve func(http.ResponseWriter, request), names ...stri
 	}
 }
 
-// authenticate returns the signer of a request. If an origin's pinned key does not match, it reads the card
-// again.
+// authenticate returns a request's signer. If an origin's pinned key does not match, it reads the card again.
 func (h *handler) authenticate(r *http.Request) (string, error) {
 	by := func(key func(context.Context, string) (ed25519.PublicKey, error)) (string, error) {
 		return hire.Authenticate(r, h.Origin, key, time.Now())

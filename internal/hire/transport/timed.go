@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// timedWriter has a time limit for each write, in place of one for the whole response.
+// timedWriter limits each write's time instead of the whole response's.
 type timedWriter struct {
 	http.ResponseWriter
 	control *http.ResponseController

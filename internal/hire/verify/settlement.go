@@ -14,20 +14,20 @@ import (
 
 // Settlement is an agreement's state on chain.
 type Settlement struct {
-	// Status is "missing" if nothing has happened at the address, otherwise the negotiation's status.
+	// Status is "missing" if nothing has happened at this address, otherwise the negotiation's status.
 	Status string `json:"status"`
 	// Closed reports whether the negotiation is closed.
 	Closed bool `json:"closed"`
-	// Escrow, Paid and Fee are in base units of the mint. Paid includes the fee.
+	// Escrow, Paid and Fee are in the mint's base units. Paid includes the fee.
 	Escrow uint64 `json:"escrow"`
 	Paid   uint64 `json:"paid"`
 	Fee    uint64 `json:"fee"`
-	// Evidence is the SHA-256 of the delivery in hexadecimal digits; empty if none was claimed.
+	// Evidence is the SHA-256 of the delivery in hexadecimal digits; omitted if none was claimed.
 	Evidence string `json:"evidence,omitempty"`
 }
 
-// Chain reads the settlements of a report's agreements, and adds a finding for each that differs from its terms. The
-// nodes of the client are believed: a node that lies is found only by another one.
+// Chain reads the settlements for a report's agreements, and adds a finding for each settlement that differs
+// from the terms. The client's nodes are trusted: detecting a lying node takes another node.
 func (r *Report) Chain(ctx context.Context, client *haggle.Client) error {
 	for i := range r.Deals {
 		deal := &r.Deals[i]

@@ -1,6 +1,6 @@
-// Package verify checks the log of a conversation of HIRE/1.0, as a home exports it: that the chain of hashes is
-// intact, that every message is signed by its sender and allowed in its state at its time, and that the agreement is
-// settled as agreed. It needs no home, and for all but the settlement no network.
+// Package verify checks a HIRE/1.0 conversation log, as exported by a home: that the hash chain is intact,
+// that every message is signed by the sender and allowed in the state at that time, and that the agreement is
+// settled as agreed. It needs no home, and, except for the settlement, no network.
 package verify
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/hire/escrow"
 )
 
-// Options lists what a verification trusts. Nothing here comes from the log.
+// Options lists what a verification trusts. Nothing here comes from the log itself.
 type Options struct {
 	// Key returns an id's key.
 	Key func(ctx context.Context, id string) (ed25519.PublicKey, error)
@@ -26,13 +26,14 @@ type Options struct {
 	Rules hire.Rules
 	// Assets lists tokens for prices.
 	Assets []hire.Asset
-	// Genesis is the genesis hash of the cluster that contracts must name. If zero, they may name any.
+	// Genesis is the cluster's genesis hash, required in contracts. If it is zero, contracts may name any
+	// cluster.
 	Genesis solana.Hash
 }
 
 // Finding describes a faulty log entry.
 type Finding struct {
-	// Entry is the sequence of the first faulty entry; zero for a fault of the whole log.
+	// Entry is the first faulty entry's sequence; 0 for a fault in the whole log.
 	Entry int64 `json:"entry,omitempty"`
 	// Code is a reason code of HIRE, a problem of the chain such as "changed", or "settlement".
 	Code string `json:"code"`
@@ -44,14 +45,14 @@ type Finding struct {
 type Deal struct {
 	// Deal counts the deals of the conversation, from 1.
 	Deal int `json:"deal"`
-	// Terms were accepted by both sides, the second one at At.
+	// Terms were accepted by both sides, completed at At.
 	Terms hire.Terms `json:"terms"`
 	At    time.Time  `json:"at"`
 	// Contracts counts contract copies, 0 to 2.
 	Contracts int `json:"contracts"`
-	// Negotiation is the address of the negotiation on chain; empty if the terms cannot be settled.
+	// Negotiation is the negotiation address on chain; omitted if the terms cannot be settled.
 	Negotiation string `json:"negotiation,omitempty"`
-	// Settlement describes the chain's state; nil if it was not read.
+	// Settlement describes the chain's state; nil if not read.
 	Settlement *Settlement `json:"settlement,omitempty"`
 
 	terms escrow.Terms
@@ -68,7 +69,7 @@ type Report struct {
 	Head string `json:"head"`
 	// Deals lists agreements, oldest first.
 	Deals []Deal `json:"deals"`
-	// Findings is empty if nothing is wrong.
+	// Findings lists the problems; empty if none.
 	Findings []Finding `json:"findings"`
 }
 
@@ -87,8 +88,8 @@ func Links(log *hire.Log) ([]audit.Link, error) {
 	return links, nil
 }
 
-// Log verifies a log. It stops at the first faulty entry, because all later ones depend on it. The error is one of
-// Options.Key that is no [*hire.Refusal]: a key could not be read.
+// Log verifies a log. It stops at the first faulty entry, because all later entries depend on it. The error
+// comes from Options.Key and is not a [*hire.Refusal]: a key could not be read.
 func Log(ctx context.Context, links []audit.Link, options Options) (*Report, error) {
 	report := &Report{Deals: []Deal{}, Findings: []Finding{}}
 	if len(links) == 0 {
@@ -119,7 +120,7 @@ func Log(ctx context.Context, links []audit.Link, options Options) (*Report, err
 	return report, nil
 }
 
-// entry returns the state after an entry. The error is a [*hire.Refusal] for a faulty entry.
+// entry returns the state resulting from an entry. The error is a [*hire.Refusal] for a faulty entry.
 func (r *Report) entry(ctx context.Context, link audit.Link, state hire.State, options Options) (hire.State, error) {
 	var entry audit.Entry
 	if err := json.Unmarshal([]byte(link.Text), &entry); err != nil {

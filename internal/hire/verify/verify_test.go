@@ -23,7 +23,7 @@ var (
 	usdc    = []hire.Asset{{Symbol: "USDC", Mint: "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v", Decimals: 6}}
 )
 
-// log is a conversation's log, as a home writes it.
+// log is a conversation log as written by a home.
 type log struct {
 	t          *testing.T
 	talk       *hiretest.Talk

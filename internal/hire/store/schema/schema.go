@@ -1,4 +1,4 @@
-// Package schema contains the migrations of a home's database.
+// Package schema contains the migrations for a home's database.
 package schema
 
 import (
@@ -12,7 +12,7 @@ import (
 //go:embed *.sql sqlite/*.sql postgres/*.sql
 var files embed.FS
 
-// Files returns the migrations of an engine: those valid in both, and its own.
+// Files returns the migrations for an engine: the shared and the engine's own.
 func Files(postgres bool) fs.FS {
 	directory := "sqlite"
 	if postgres {
@@ -25,7 +25,7 @@ func Files(postgres bool) fs.FS {
 	return union{files, own}
 }
 
-// union contains the files of two file systems.
+// union merges two file systems.
 type union [2]fs.FS
 
 // Open opens a file of the first file system, or else of the second one.
