@@ -9,18 +9,18 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/arena"
 )
 
-// Operator and Resolver are the seeds of the market's operator and resolver.
+// Operator and Resolver seed the keys of the market's operator and resolver.
 const (
 	Operator byte = 100
 	Resolver byte = 101
 )
 
-// Key returns the key of a seed.
+// Key returns a seed's key.
 func Key(seed byte) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(slices.Repeat([]byte{seed}, ed25519.SeedSize))
 }
 
-// ID returns the id of the agent with the key of a seed.
+// ID returns the id of the agent with the key derived from seed.
 func ID(seed byte) string { return arena.AddressOf(Key(seed)) }
 
 // Config returns a market that is open for an hour. Each agent gets 100.00.

@@ -1,6 +1,6 @@
-// Package chain is the log of a market: an audit chain whose first entry describes the market, and whose other entries
-// have the leaves of messages. The chain alone is public. With the messages and the seed of the speaking order, the log
-// leads to the market and to all of its events again.
+// Package chain is a market's log: an audit chain whose first entry describes the market, followed by entries
+// containing message leaves. The chain alone is public. Given the messages and the seed for the speaking
+// order, the market and all events can be reconstructed from the log.
 package chain
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/arena"
 )
 
-// The kinds of entries: the first one describes the market, the others are messages.
+// Entry kinds: the first entry describes the market, all others are messages.
 const (
 	KindMarket  = "market"
 	KindMessage = "message"
@@ -27,36 +27,36 @@ type description struct {
 	SeedHash string `json:"seed_hash"`
 }
 
-// leaf is the data of a message's entry.
+// leaf is the data in a message entry.
 type leaf struct {
 	Leaf string `json:"leaf"`
 }
 
-// Line is an entry of the chain with its secrets, as a log is exported.
+// Line is a chain entry and the secrets belonging to it, as exported in a log.
 type Line struct {
 	audit.Link
-	// Seed belongs to the first entry, Salt and Message to the others. They are lower-case hexadecimal digits, and a
-	// message in canonical form. They are empty if they are not public.
+	// Seed belongs to the first entry, Salt and Message to the others. They are lower-case hexadecimal
+	// digits, and a message in canonical form; "" if not public.
 	Seed    string `json:"seed,omitempty"`
 	Salt    string `json:"salt,omitempty"`
 	Message string `json:"message,omitempty"`
 }
 
-// Log is a chain that is read from its beginning. It is not safe for concurrent use.
+// Log is a chain read from the start. It is not safe for concurrent use.
 type Log struct {
-	// Book is the market after all entries; nil before the first one, and from the first line without its secrets on.
+	// Book is the market after all entries; nil until the first entry, and once a line lacks secrets.
 	Book *arena.Book
-	// Config describes the market, without its seed.
+	// Config describes the market, seed excluded.
 	Config arena.Config
-	// Messages is the number of messages, and Shown that of those whose texts were read.
+	// Messages counts the messages, and Shown the messages whose texts were read.
 	Messages, Shown int
 
 	head audit.Head
 	last time.Time
 }
 
-// Public returns the line as everybody may see it: the text of a private message is hidden, and the seed until the market
-// is resolved.
+// Public returns the line as everybody may see it: private message texts are hidden, and the seed until the
+// market is resolved.
 func (l Line) Public(resolved bool) Line {
 	if !resolved {
 		l.Seed = ""
@@ -67,7 +67,7 @@ func (l Line) Public(resolved bool) Line {
 	return l
 }
 
-// Leaf returns the salted hash of the line's message, and its time; an empty leaf for the first line.
+// Leaf returns the salted hash of the line's message, and the message time; an empty leaf for the first line.
 func (l Line) Leaf() (text string, at time.Time, err error) {
 	var entry audit.Entry
 	var d leaf
@@ -80,7 +80,7 @@ func (l Line) Leaf() (text string, at time.Time, err error) {
 	return d.Leaf, entry.Time.UTC(), err
 }
 
-// Begin returns the first line of a market's log.
+// Begin returns the first line in a market's log.
 func Begin(config arena.Config, now time.Time) (Line, error) {
 	data, err := json.Marshal(description{Config: config, SeedHash: config.SeedHash()})
 	if err != nil {
@@ -94,7 +94,7 @@ func Begin(config arena.Config, now time.Time) (Line, error) {
 	return Line{Link: links[0], Seed: hex.EncodeToString(config.Seed[:])}, nil
 }
 
-// Head returns the state of the chain.
+// Head returns the chain's state.
 func (l *Log) Head() audit.Head { return l.head }
 
 // Lines returns the lines of entries that the book has accepted after the log's lines. Follow is not needed for them:
@@ -130,8 +130,9 @@ func (l *Log) Add(lines []Line) {
 	}
 }
 
-// Follow reads the next line, and returns the events of its message. It returns an error if the line does not follow the
-// chain, if a secret is not that of its hash, or if the book does not accept the message as it was.
+// Follow reads the next line, and returns the events caused by the message. It returns an error if the line
+// does not follow the chain, if a secret does not match the hash, or if the book does not accept the message
+// as it was.
 func (l *Log) Follow(line Line) ([]arena.Event, error) {
 	var entry audit.Entry
 	if err := json.Unmarshal([]byte(line.Text), &entry); err != nil {

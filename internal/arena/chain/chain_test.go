@@ -15,7 +15,7 @@ import (
 
 var opens = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 
-// record returns the log of a market in which two agents have acted, and its events.
+// record returns a log and events from a market where two agents have acted.
 func record(t *testing.T) (*chain.Log, []chain.Line, []arena.Event) {
 	t.Helper()
 	first, err := chain.Begin(arenatest.Config("m", opens), opens)

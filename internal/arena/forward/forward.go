@@ -1,5 +1,5 @@
-// Package forward forwards requests for a market to its process, when several processes share a database. So a client may
-// connect to any of them.
+// Package forward forwards requests to the process running the requested market, when several processes share
+// a database. Clients may connect to any process.
 package forward
 
 import (
@@ -22,24 +22,24 @@ import (
 	"github.com/haggle-protocol/haggle/internal/arena/store"
 )
 
-// header marks a forwarded request. It is not forwarded again, so that two processes that each believe the other one to
-// have a market do not repeat it forever.
+// header marks a forwarded request. It is not forwarded again: if two processes each expected the market at
+// the other, they would repeat it forever.
 const header = "Haggle-Forwarded"
 
-// NewHolder returns a unique name for a process. It contains the address at which others reach it: http://HOST:PORT, or
-// empty if they cannot.
+// NewHolder returns a unique name for a process. It contains the URL where other processes reach it:
+// http://HOST:PORT, or "" if they cannot.
 func NewHolder(address string) string { return address + " " + uuid.NewString() }
 
-// addressIn returns the address in the name of a process; empty if there is none.
+// addressIn returns the URL in a process name; "" if there is none.
 func addressIn(holder string) string {
 	address, _, _ := strings.Cut(holder, " ")
 	return address
 }
 
-// DefaultRequests is the largest number of requests that are forwarded at a time.
+// DefaultRequests is the default limit on concurrently forwarded requests.
 const DefaultRequests = 1024
 
-// writeWithin is the time for one write to a client.
+// writeWithin limits each write to a client.
 const writeWithin = 10 * time.Second
 
 // Config describes a process. Store, Service and Holder are required.
@@ -48,13 +48,14 @@ type Config struct {
 	Service *service.Service
 	// Holder is this process's own name.
 	Holder string
-	// Requests limits the requests that are forwarded at a time. If zero, [DefaultRequests] is used.
+	// Requests limits concurrently forwarded requests. If 0, [DefaultRequests] is used.
 	Requests int
 	// Log receives problems. If nil, slog.Default is used.
 	Log *slog.Logger
 }
 
-// Handler forwards requests for the markets of other processes, until the context ends. next handles all others.
+// Handler forwards requests for markets run by other processes, until the context ends. next handles
+// everything else.
 func Handler(ctx context.Context, config Config, next http.Handler) http.Handler {
 	config.Log = cmp.Or(config.Log, slog.Default())
 	free := semaphore.NewWeighted(int64(cmp.Or(config.Requests, DefaultRequests)))
@@ -70,7 +71,7 @@ func Handler(ctx context.Context, config Config, next http.Handler) http.Handler
 		}
 		target, invalid := url.Parse(addressIn(holder))
 		if err != nil || holder == config.Holder || !until.After(time.Now()) || invalid != nil || target.Host == "" {
-			next.ServeHTTP(w, r) // there is no such market, or no process that can be reached
+			next.ServeHTTP(w, r) // no such market, or no reachable process
 			return
 		}
 		if !free.TryAcquire(1) {
@@ -79,7 +80,7 @@ func Handler(ctx context.Context, config Config, next http.Handler) http.Handler
 			return
 		}
 		defer free.Release(1)
-		// The server's end does not end its requests.
+		// Forwarded requests outlive the server's context.
 		forwarded, cancel := context.WithCancel(r.Context())
 		defer cancel()
 		defer context.AfterFunc(ctx, cancel)()
@@ -100,7 +101,7 @@ func Handler(ctx context.Context, config Config, next http.Handler) http.Handler
 	})
 }
 
-// marketOf returns the market in an escaped path of the WebSocket or of a page; empty if there is none.
+// marketOf returns the market in an escaped WebSocket or page path; "" if there is none.
 func marketOf(path string) string {
 	parts := strings.Split(path, "/")
 	if len(parts) < 3 || parts[0] != "" || parts[1] != "arena" && parts[1] != "markets" {
@@ -131,8 +132,8 @@ func (c *client) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return connection{conn}, buffered, err
 }
 
-// connection has no CloseWrite, so that both directions end together: after the end of one, a client that stays silent
-// would keep the other.
+// connection lacks CloseWrite, so that both directions end together: otherwise, when a direction ended, a
+// silent client would keep the opposite direction open.
 type connection struct{ net.Conn }
 
 // Write implements net.Conn.

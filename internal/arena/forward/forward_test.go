@@ -35,7 +35,7 @@ type process struct {
 	end func()
 }
 
-// start starts a process that forwards a number of requests at a time; 0 for the default.
+// start starts a process that forwards the given number of concurrent requests; 0 for the default.
 func start(t *testing.T, database string, requests int) *process {
 	t.Helper()
 	opened, err := store.Open(t.Context(), database)
@@ -71,7 +71,7 @@ func start(t *testing.T, database string, requests int) *process {
 	return &process{s, address, end}
 }
 
-// startHolder starts a process that runs the market "m" of a new database.
+// startHolder starts a process that runs the market "m" in a new database.
 func startHolder(t *testing.T) (database string, holder *process) {
 	t.Helper()
 	database = filepath.Join(t.TempDir(), "arena.db")
@@ -123,7 +123,8 @@ func TestRequestsAreForwardedToTheHolder(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// A client that is disconnected by the market's process, and does not close its side, keeps nothing in the other one.
+// A client disconnected by the market's process, and still keeping the connection open, blocks nothing in the
+// forwarding process.
 func TestSilentClientsAreDisconnected(t *testing.T) {
 	database, _ := startHolder(t)
 	second := start(t, database, 1)

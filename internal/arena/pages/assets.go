@@ -11,8 +11,8 @@ import (
 //go:embed assets
 var files embed.FS
 
-// versions are the first characters of the SHA-256 of each file. They are part of its address, so that a browser can
-// keep a file for good.
+// versions holds the first characters of each file's SHA-256. URLs contain them, so browsers can cache files
+// permanently.
 var versions = func() map[string]string {
 	found := map[string]string{}
 	entries, err := files.ReadDir("assets")
@@ -30,7 +30,7 @@ var versions = func() map[string]string {
 	return found
 }()
 
-// asset returns the address of a file.
+// asset returns a file's URL.
 func asset(name string) string { return "/assets/" + name + "?" + versions[name] }
 
 func serveAsset(w http.ResponseWriter, r *http.Request) {

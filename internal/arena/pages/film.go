@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// frameEvery is the shortest time between two versions of a page.
+	// frameEvery is the shortest interval between page versions.
 	frameEvery = 250 * time.Millisecond
-	// again is the pause after which a film follows a market again, and giveUp the time after which it does not.
+	// again is the pause until a film follows a market again, and giveUp is when to stop trying.
 	again  = time.Second
 	giveUp = 10 * time.Second
-	// settled is the age of events that no message can precede any more.
+	// settled is the event age at which earlier messages can no longer arrive.
 	settled = 5 * time.Second
 )
 
-// film is the history of a market, from its beginning, and goes on as it happens.
+// film is a market's history from the beginning, continued as it happens.
 type film struct {
 	config arena.Config
 	// scene and live belong to the goroutine of run.
@@ -83,7 +83,7 @@ func (f *film) add(ctx context.Context, events ...arena.Shown) error {
 	return nil
 }
 
-// at returns the scene after a number of events. It replays them.
+// at returns the scene after the given number of events. It replays them.
 func (f *film) at(ctx context.Context, number int) (*scene, error) {
 	f.lock.Lock()
 	events := f.events[:min(max(number, 0), len(f.events))]
@@ -150,7 +150,7 @@ func (f *film) follow(ctx context.Context, s *service.Service, keep time.Duratio
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
-		// Events soon after it belong to the same version.
+		// Events that follow soon belong to the same version.
 		for soon := time.After(frameEvery); soon != nil; {
 			select {
 			case event := <-stream.Events():
@@ -165,7 +165,7 @@ func (f *film) follow(ctx context.Context, s *service.Service, keep time.Duratio
 	}
 }
 
-// setLive reports whether that has changed.
+// setLive sets live and reports whether it changed.
 func (f *film) setLive(ctx context.Context, live bool) (changed bool) {
 	if changed = f.live != live; changed {
 		f.live = live
@@ -174,7 +174,7 @@ func (f *film) setLive(ctx context.Context, live bool) (changed bool) {
 	return changed
 }
 
-// now returns the parts of the page, and a channel that is closed at the next version.
+// now returns the page parts, and a channel closed at the next version.
 func (f *film) now() (parts map[string]string, changed <-chan struct{}) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
@@ -194,7 +194,7 @@ func (f *film) view() (left func()) {
 	}
 }
 
-// use notes that a page has asked for the film.
+// use records that a page has requested the film.
 func (f *film) use() {
 	f.lock.Lock()
 	defer f.lock.Unlock()

@@ -9,14 +9,15 @@ import (
 const (
 	// maxFilms is the largest number of films.
 	maxFilms = 64
-	// keepUnused is the time for which a film without spectators stays; keepBusy is that if all places are taken.
+	// keepUnused is how long a film stays when it has no spectators; keepBusy applies if all places are
+	// taken.
 	keepUnused = time.Minute
 	keepBusy   = time.Second
-	// loadWithin is the time to read the history of a market.
+	// loadWithin limits the time to read a market's history.
 	loadWithin = 20 * time.Second
 )
 
-// loading is a film, or one that is being loaded.
+// loading is a film, loaded or being loaded.
 type loading struct {
 	once sync.Once
 	film *film
@@ -24,7 +25,7 @@ type loading struct {
 	end  context.CancelFunc
 }
 
-// film returns the film of a market. The first request loads it.
+// film returns a market's film. The first request loads it.
 func (s *Server) film(ctx context.Context, market string) (*film, error) {
 	known, err := s.place(ctx, market)
 	if err != nil {
@@ -37,7 +38,7 @@ func (s *Server) film(ctx context.Context, market string) (*film, error) {
 	return known.film, known.err
 }
 
-// place returns the place of a market's film. A market that does not exist takes none.
+// place returns the place for a market's film. Nonexistent markets take none.
 func (s *Server) place(ctx context.Context, market string) (*loading, error) {
 	s.lock.Lock()
 	known := s.films[market]
@@ -61,7 +62,7 @@ func (s *Server) place(ctx context.Context, market string) (*loading, error) {
 	return known, nil
 }
 
-// endUnused ends a film that nobody watches, and reports whether there is one. It needs the lock.
+// endUnused ends a film that nobody watches, and reports whether there was any. The caller holds the lock.
 func (s *Server) endUnused() bool {
 	for id, other := range s.films {
 		if other.film != nil && other.film.unused(keepBusy) {

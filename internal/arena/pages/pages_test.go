@@ -97,7 +97,7 @@ func TestListsAreBounded(t *testing.T) {
 	}
 }
 
-// serveStored serves a market that no process runs.
+// serveStored serves a market not run by any process.
 func serveStored(t *testing.T, spectators int) (*Server, string) {
 	t.Helper()
 	opened, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "arena.db"))

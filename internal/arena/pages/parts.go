@@ -7,7 +7,7 @@ import (
 	"github.com/a-h/templ"
 )
 
-// part is a section of a market's page, which is replaced as a whole.
+// part is a section on a market's page, replaced as a whole.
 type part struct{ name, title string }
 
 var allParts = []part{
@@ -15,10 +15,10 @@ var allParts = []part{
 	{"chats", "Side chats"}, {"countdowns", "Tentative agreements"}, {"agents", "Agents"},
 }
 
-// oneLine keeps a part within the data of one event.
+// oneLine keeps a part within a single event's data.
 var oneLine = strings.NewReplacer("\r", " ", "\n", " ")
 
-// render returns the HTML of each part.
+// render returns each part's HTML.
 func (s *scene) render(ctx context.Context, live bool) (map[string]string, error) {
 	parts := map[string]string{}
 	for name, component := range map[string]templ.Component{

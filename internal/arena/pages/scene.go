@@ -16,7 +16,7 @@ const (
 	shownPrices = 2000
 	// shownWho is the number of agents, chats or countdowns in a list; a market has up to 1,000 agents.
 	shownWho = 100
-	// addressLength is the shown part of an agent's id.
+	// addressLength is the length to which agent ids are shortened.
 	addressLength = 4
 )
 
@@ -27,7 +27,7 @@ type line struct {
 	Text string
 	// Quoted reports whether Text is the agent's own words.
 	Quoted bool
-	// Want is what the agent looks for; empty if nothing.
+	// Want is what the agent looks for; "" if nothing.
 	Want string
 }
 
@@ -37,7 +37,7 @@ type trade struct {
 	Legs []leg
 }
 
-// leg is a sale. The names are fields of their own, so that no name looks like a part of the sale.
+// leg is a sale. The names are separate fields, to keep a name from looking like a part of the sale.
 type leg struct{ Seller, Sells, Buyer, At string }
 
 // point is a price of YES.
@@ -46,10 +46,10 @@ type point struct {
 	Price arena.Price
 }
 
-// scene is what spectators see of a market after some of its events.
+// scene is what spectators see in a market at a given event.
 type scene struct {
 	arena.View
-	// Number is that of the latest event, and At its time.
+	// Number is the latest event's number, and At the event time.
 	Number uint64
 	At     time.Time
 	// Floor and Executed have the latest ones first.
@@ -57,10 +57,10 @@ type scene struct {
 	Executed []trade
 	Prices   []point
 	Outcome  arena.Outcome
-	// Replayed reports whether it is a moment of a replay.
+	// Replayed reports whether the scene is a moment in a replay.
 	Replayed bool
 
-	// names are the clean names of agents, and bearers the numbers of agents with each.
+	// names holds the agents' clean names, and bearers counts the agents with each name.
 	names   map[string]string
 	bearers map[string]int
 }
@@ -121,12 +121,12 @@ func (s *scene) say(l line) {
 	s.Floor = latest(s.Floor, l, shownLines)
 }
 
-// latest adds an element before the others, of which it keeps the first ones.
+// latest prepends an element to a list, and keeps at most the given number of elements from the start.
 func latest[T any](list []T, first T, most int) []T {
 	return append([]T{first}, list[:min(len(list), most-1)]...)
 }
 
-// name returns the name of an agent; with a part of its id if another agent has the same name.
+// name returns an agent's name; if another agent uses the same name, a part of the id is added.
 func (s *scene) name(id string) string {
 	name, short := s.names[id], id[:min(len(id), addressLength)]
 	switch {
@@ -157,11 +157,12 @@ func (s *scene) present() (agents []arena.AgentView) {
 	return agents
 }
 
-// blank are letters without a glyph.
+// blank lists letters that have no glyph.
 const blank = "\u115f\u1160\u2800\u3164\uffa0"
 
-// clean returns a text of a stranger with single spaces, and with U+FFFD in place of characters without a glyph: some
-// reorder the texts around them, others make two names look the same. The joiner of emoji stays within a text.
+// clean returns a stranger's text with single spaces, and with U+FFFD in place of characters lacking a glyph:
+// some reorder the texts around them, others make two names look the same. The emoji joiner stays if inside a
+// text.
 func clean(text string) string {
 	mapped := strings.Map(func(r rune) rune {
 		switch {

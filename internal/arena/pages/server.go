@@ -24,13 +24,13 @@ import (
 const (
 	// DefaultSpectators is the largest number of pages that follow markets.
 	DefaultSpectators = 1024
-	// replays is the largest number of replays at a time, and replayWithin the time for one.
+	// replays limits concurrent replays, and replayWithin the time for each.
 	replays      = 2
 	replayWithin = 10 * time.Second
-	// keepList is the time for which the list of markets stays as it is, and listed its largest length.
+	// keepList is how long the market list is cached, and listed limits the list length.
 	keepList = time.Second
 	listed   = 1000
-	// writeWithin is the time for one version of a page.
+	// writeWithin limits the time to write a page version.
 	writeWithin = 10 * time.Second
 	// keepAlive is the time between comments on a silent connection.
 	keepAlive = 15 * time.Second
@@ -40,13 +40,14 @@ const (
 type Config struct {
 	Store   *store.Store
 	Service *service.Service
-	// Spectators limits the pages that follow markets. If zero, [DefaultSpectators] is used.
+	// Spectators limits the pages that follow markets. If 0, [DefaultSpectators] is used.
 	Spectators int
 	// Log receives problems. If nil, slog.Default is used.
 	Log *slog.Logger
 }
 
-// Server serves the pages: GET /markets, and below it /{market}, /{market}/events and /{market}/replay.
+// Server serves the pages: GET /markets, and under this path /{market}, /{market}/events and
+// /{market}/replay.
 type Server struct {
 	config Config
 	ctx    context.Context
@@ -84,7 +85,7 @@ func (s *Server) Register(mux *http.ServeMux) {
 	}
 }
 
-// policy permits the server's own files alone. A text that looks like a script stays a text.
+// policy permits only the server's files. Text that looks like a script stays text.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
@@ -99,7 +100,7 @@ func protected(handle http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// marketPath returns the path of a market's page.
+// marketPath returns a market page's path.
 func marketPath(id string) string { return "/markets/" + url.PathEscape(id) }
 
 // entry is a market in the list.
@@ -226,7 +227,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		if text == "" {
 			text = ":\n\n"
 		}
-		_ = control.SetWriteDeadline(time.Now().Add(writeWithin)) // without it the server's own limit remains
+		_ = control.SetWriteDeadline(time.Now().Add(writeWithin)) // if this fails, the server's limit remains
 		if _, err := w.Write([]byte(text)); err != nil {
 			return
 		}

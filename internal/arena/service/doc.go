@@ -1,6 +1,7 @@
-// Package service runs the markets of an arena: it takes them from the store, applies messages in their order, lets time
-// pass, and delivers the events.
+// Package service runs an arena's markets: it takes them from the store, applies messages in sequence, lets
+// time pass, and delivers the events.
 //
-// A message counts once it is stored. Its receipt and its events come after that, so a process that is killed has shown
-// nothing that the next one does not have. One goroutine runs a market; messages that arrive together are stored together.
+// A message counts once stored. Receipt and events follow storage, so everything shown by a killed process is
+// known to the next process. Each market is run by a single goroutine; messages that arrive together are
+// stored together.
 package service

@@ -22,7 +22,7 @@ var server *testpostgres.Server
 
 func TestMain(m *testing.M) { os.Exit(testpostgres.Run(m, &server)) }
 
-// lease is short, so that a test sees the next process take over.
+// lease is short, to let a test see the next process take over.
 const lease = time.Second
 
 // process is a running service.
@@ -31,7 +31,7 @@ type process struct {
 	stop func()
 }
 
-// start runs a service of a holder until the test ends or stop is called.
+// start runs a holder's service until the test ends or stop is called.
 func start(t *testing.T, opened *store.Store, holder string) *process {
 	t.Helper()
 	return startWithLease(t, opened, holder, lease)
@@ -75,7 +75,7 @@ func (p *process) await(t *testing.T) {
 	}, 10*lease, 10*time.Millisecond)
 }
 
-// trader is an agent with the events that it has seen.
+// trader is an agent and the events received so far.
 type trader struct {
 	t        *testing.T
 	seed     byte
@@ -115,7 +115,7 @@ func (a *trader) follow(p *process) {
 	require.NoError(a.t, err)
 }
 
-// awaitFact reads events until one has a fact that fits, and returns it.
+// awaitFact reads events until a fact fits, and returns that fact.
 func awaitFact[T arena.Fact](a *trader, fits func(T) bool) T {
 	a.t.Helper()
 	timeout := time.After(20 * time.Second)
@@ -133,7 +133,7 @@ func awaitFact[T arena.Fact](a *trader, fits func(T) bool) T {
 	}
 }
 
-// awaitTurn reads events until the agent has the turn in a chat.
+// awaitTurn reads events until it is the agent's turn in a chat.
 func (a *trader) awaitTurn(chat int) {
 	a.t.Helper()
 	awaitFact(a, func(turn arena.Turn) bool { return turn.Chat == chat && turn.Agent == arenatest.ID(a.seed) })

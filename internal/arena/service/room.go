@@ -16,7 +16,7 @@ import (
 // batch is the largest number of messages that are stored together.
 const batch = 64
 
-// request is a message on its way into a room.
+// request is a message to be applied in a room.
 type request struct {
 	message *arena.Message
 	// answer gets one answer. It has room for it.
@@ -56,7 +56,7 @@ func newRoom(s *Service, market string, until time.Time) *room {
 	}
 }
 
-// run works until the context ends or another process has the market. It returns the reason.
+// run works until the context ends or another process takes the market. It returns the reason.
 func (r *room) run(ctx context.Context) error {
 	defer r.close()
 	if err := r.load(ctx); err != nil {
@@ -89,8 +89,8 @@ func (r *room) run(ctx context.Context) error {
 	}
 }
 
-// load reads the market, and delivers the events that no stream has had. Meanwhile it extends the lease: the log of a
-// long market takes longer than that.
+// load reads the market, and delivers the events not yet sent to streams. Meanwhile it extends the lease: a
+// long market's log takes longer than a lease.
 func (r *room) load(ctx context.Context) error {
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -106,7 +106,7 @@ func (r *room) load(ctx context.Context) error {
 	return r.passLocked()
 }
 
-// now returns the time. It is an error if this process may not have the market any more.
+// now returns the time. It returns an error if this process may no longer run the market.
 func (r *room) now() (time.Time, error) {
 	now := r.service.config.Now()
 	if !now.Before(r.until) {
@@ -115,7 +115,7 @@ func (r *room) now() (time.Time, error) {
 	return now, nil
 }
 
-// keep extends the lease once a third of it has passed.
+// keep extends the lease once a third has passed.
 func (r *room) keep(ctx context.Context) error {
 	if r.service.config.Now().Before(r.until.Add(-r.service.config.Lease * 2 / 3)) {
 		return nil
@@ -174,7 +174,7 @@ func (r *room) passLocked() error {
 	return nil
 }
 
-// collect returns a request and those that wait behind it.
+// collect returns a request and the requests queued behind it.
 func (r *room) collect(first request) []request {
 	all := []request{first}
 	for len(all) < batch {
@@ -239,7 +239,7 @@ func (r *room) accept(ctx context.Context, requests []request) error {
 		if errors.Is(err, store.ErrLost) {
 			return err
 		}
-		// The book is ahead of the log, or the log has what the commit did not confirm.
+		// The book is ahead of the log, or the log contains entries not confirmed by the commit.
 		r.service.config.Log.WarnContext(ctx, "messages not stored", "market", r.market, "error", err)
 		return r.load(ctx)
 	}
@@ -249,7 +249,7 @@ func (r *room) accept(ctx context.Context, requests []request) error {
 	return nil
 }
 
-// deliver numbers events for each recipient, and pushes those that a stream has not had. It needs the lock.
+// deliver numbers events for each recipient, and pushes new events to the streams. The caller holds the lock.
 func (r *room) deliver(events []arena.Event) {
 	for _, event := range events {
 		if len(event.To) == 0 {
@@ -276,7 +276,8 @@ func (r *room) deliver(events []arena.Event) {
 	}
 }
 
-// follow returns a stream of an agent's events after a number, or of the public ones if agent is empty.
+// follow returns a stream with an agent's events after the given number, or the public events if agent is
+// empty.
 func (r *room) follow(agent string, arrived Arrival, after uint64) (*Stream, error) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -324,7 +325,7 @@ func (r *room) unfollow(agent string, stream *Stream) {
 	stream.end(ErrStopped)
 }
 
-// close ends all streams. Requests that wait see the end of gone.
+// close ends all streams. Queued requests observe that gone is closed.
 func (r *room) close() {
 	r.lock.Lock()
 	r.closed = true

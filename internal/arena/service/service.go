@@ -15,23 +15,23 @@ import (
 )
 
 var (
-	// ErrUnknown: it is not known whether the message is stored. Send it again: it counts once.
+	// ErrUnknown: the message may or may not be stored. Send it again: it counts once.
 	ErrUnknown = errors.New("arena: not known whether the message is stored")
 	// ErrBusy: too many messages wait in the market.
 	ErrBusy = errors.New("arena: too many messages wait")
 )
 
-// DefaultLease is the time after which another process can take a market from one that was killed.
+// DefaultLease is how long a killed process's market stays leased until another process can take it.
 const DefaultLease = 5 * time.Second
 
-// Config describes a process of an arena. Store, Key and Holder are required.
+// Config describes an arena process. Store, Key and Holder are required.
 type Config struct {
 	Store *store.Store
 	// Key signs receipts. It is the key of the markets' operator.
 	Key ed25519.PrivateKey
-	// Holder is a name of this process that no other process has or had.
+	// Holder names this process; no other process may use this name, ever.
 	Holder string
-	// Lease is the time for which a market is taken: 5 s by default.
+	// Lease is how long a market is taken: 5 s by default.
 	Lease time.Duration
 	// Now returns the time. If nil, time.Now is used.
 	Now func() time.Time
@@ -39,7 +39,7 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// Service runs the markets of an arena. Its methods may be called from several goroutines.
+// Service runs an arena's markets. It is safe for concurrent use.
 type Service struct {
 	config Config
 	lock   sync.Mutex
@@ -61,7 +61,8 @@ func New(config Config) (*Service, error) {
 	return &Service{config: config, rooms: map[string]*room{}}, nil
 }
 
-// Run takes the markets that no other process has, and runs them, until the context ends. Then it gives them back.
+// Run takes the markets not held by other processes, and runs them, until the context ends. Then it gives
+// them back.
 func (s *Service) Run(ctx context.Context) error {
 	var rooms sync.WaitGroup
 	defer rooms.Wait()
@@ -120,9 +121,9 @@ func (s *Service) room(market string) *room {
 	return s.rooms[market]
 }
 
-// Accept enters a message in its market, and returns the receipt once it is stored. It returns a [*arena.Refusal],
-// [ErrStopped] if this process does not run the market, [ErrBusy], or [ErrUnknown]. If the context ends first, it is
-// not known whether the message is stored.
+// Accept enters a message in the market it names, and returns the receipt once the message is stored. It
+// returns a [*arena.Refusal], [ErrStopped] if this process does not run the market, [ErrBusy], or
+// [ErrUnknown]. If the context ends first, the message may or may not be stored.
 func (s *Service) Accept(ctx context.Context, m *arena.Message) (arena.Receipt, error) {
 	r := s.room(m.Draft().Market)
 	if r == nil {
@@ -150,16 +151,17 @@ func (s *Service) Accept(ctx context.Context, m *arena.Message) (arena.Receipt, 
 	}
 }
 
-// Arrival orders the connections of an agent: a later one replaces an earlier one.
+// Arrival orders an agent's connections: later connections replace earlier connections.
 type Arrival uint64
 
-// Arrive returns the arrival of a connection whose agent is authenticated.
+// Arrive returns the arrival for a connection whose agent is authenticated.
 func (s *Service) Arrive() Arrival { return Arrival(s.arrivals.Add(1)) }
 
-// Follow returns the events of an agent of a market after a number, or the public events if agent is empty. An agent
-// has one stream, which belongs to its latest connection. The stream of an earlier connection ends with
-// [ErrReplaced], and Follow returns that error to a connection that arrived before the stream's. If agent is empty,
-// arrived is not used. The caller must authenticate the agent first. Call end once.
+// Follow returns an agent's events in a market, after the given number, or the public events if agent is
+// empty. Each agent has a single stream, belonging to the agent's latest connection. An earlier connection's
+// stream ends with [ErrReplaced], and Follow returns that error to a connection that arrived before the
+// stream's. If agent is empty, arrived is not used. The caller must authenticate the agent first. Call end
+// once.
 func (s *Service) Follow(market, agent string, arrived Arrival, after uint64) (stream *Stream, end func(), err error) {
 	r := s.room(market)
 	if r == nil {
@@ -174,7 +176,7 @@ func (s *Service) Follow(market, agent string, arrived Arrival, after uint64) (s
 // Runs reports whether this process runs a market.
 func (s *Service) Runs(market string) bool { return s.room(market) != nil }
 
-// Standing returns a market as an agent sees it, or a spectator if agent is empty.
+// Standing returns a market as seen by an agent, or by a spectator if agent is empty.
 func (s *Service) Standing(ctx context.Context, market, agent string) (standing arena.Standing, err error) {
 	r := s.room(market)
 	if r == nil {

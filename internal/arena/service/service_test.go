@@ -15,7 +15,7 @@ import (
 
 func any1[T any](T) bool { return true }
 
-// onBoth runs a test on both databases, with the market "m" and a process that runs it.
+// onBoth runs a test on both databases, with the market "m" run by a process.
 func onBoth(t *testing.T, test func(t *testing.T, opened *store.Store, p *process)) {
 	t.Helper()
 	server.OnBoth(t, func(t *testing.T, address string) {
@@ -51,7 +51,7 @@ func TestTwoAgentsTradeAndAnotherProcessContinues(t *testing.T) {
 		}})
 		buyer.awaitTurn(chat)
 
-		// Another process waits, and continues where the first one has stopped.
+		// Another process waits, and continues where the first process stopped.
 		q := start(t, opened, "q")
 		_, err = q.Accept(t.Context(), buyer.message(arena.Agree{Chat: chat, Proposal: 1}))
 		require.ErrorIs(t, err, service.ErrStopped)
@@ -71,7 +71,7 @@ func TestTwoAgentsTradeAndAnotherProcessContinues(t *testing.T) {
 		holding := awaitFact(seller, func(c arena.Changed) bool { return c.Holding.Yes == 0 }).Holding
 		require.Equal(t, arena.Holding{Money: 91_600_000, No: 20}, holding)
 
-		// The watcher of the first process has seen no private event.
+		// The first process's watcher has seen no private event.
 		for len(watcher.Events()) > 0 {
 			require.NotContains(t, []string{"invited", "proposed", "changed"}, (<-watcher.Events()).Fact.Kind())
 		}
@@ -134,7 +134,7 @@ func TestAnAgentHasOneStreamAndASlowOneEnds(t *testing.T) {
 	a.follow(p)
 	<-old.Done()
 	require.ErrorIs(t, old.Err(), service.ErrReplaced)
-	// A connection that came before them and follows only now replaces nothing.
+	// An earlier connection that calls Follow only now replaces nothing.
 	_, _, err := p.Follow("m", arenatest.ID(1), slow, 0)
 	require.ErrorIs(t, err, service.ErrReplaced)
 	require.NoError(t, a.stream.Err())
@@ -159,7 +159,7 @@ func TestAnAgentHasOneStreamAndASlowOneEnds(t *testing.T) {
 	<-watcher.Done()
 }
 
-// A process that stands still for longer than its lease loses the market, and shows nothing more.
+// A process paused for longer than the lease loses the market, and shows nothing more.
 func TestProcessWithoutItsLeaseStops(t *testing.T) {
 	opened := open(t, t.TempDir()+"/arena.db")
 	create(t, opened)

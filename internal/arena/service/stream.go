@@ -13,24 +13,24 @@ var (
 	ErrReplaced = errors.New("arena: another connection of the agent has taken over")
 	// ErrSlow: the reader is too far behind. It can continue with a new stream.
 	ErrSlow = errors.New("arena: the reader is too slow")
-	// ErrGone: the events after the reader's number are no longer here. It needs the state of the market, and
-	// continues with its number.
+	// ErrGone: the events after the reader's number are no longer here. The reader must read the market's
+	// state, and continue from the state's number.
 	ErrGone = errors.New("arena: the events are too old")
 	// ErrStopped: this process no longer runs the market.
 	ErrStopped = errors.New("arena: the market is not here any more")
 )
 
 const (
-	// kept is the number of events that can be read again, for each agent and for spectators.
+	// kept is how many events can be read again, by each agent and by spectators.
 	kept = 256
-	// ahead is the number of events that a reader may be behind.
+	// ahead is how many events a reader may lag behind.
 	ahead = 256
 )
 
-// Stream delivers the events of one agent, or the public ones of a market.
+// Stream delivers an agent's events, or a market's public events.
 type Stream struct {
 	events chan arena.Shown
-	// next is the number of the next event.
+	// next is the next event's number.
 	next    uint64
 	arrived Arrival
 	once    sync.Once
@@ -42,7 +42,7 @@ func newStream(next uint64) *Stream {
 	return &Stream{events: make(chan arena.Shown, ahead+kept), next: next, done: make(chan struct{})}
 }
 
-// Events delivers the events in the order of their numbers. After the end of the stream some may be left.
+// Events delivers the events, sorted by number. When the stream has ended, some may be left.
 func (s *Stream) Events() <-chan arena.Shown { return s.events }
 
 // Done is closed at the end of the stream. Err tells why.
@@ -58,7 +58,7 @@ func (s *Stream) end(reason error) {
 	})
 }
 
-// push delivers an event, unless it was delivered before. A reader that is too far behind loses its stream.
+// push delivers an event, unless delivered already. If a reader lags too far behind, the stream ends.
 func (s *Stream) push(event arena.Shown, number uint64) {
 	if number != s.next {
 		return
@@ -71,9 +71,9 @@ func (s *Stream) push(event arena.Shown, number uint64) {
 	}
 }
 
-// past is the latest events of an agent, or the public ones.
+// past holds an agent's latest events, or the latest public events.
 type past struct {
-	// last is the number of the latest event.
+	// last is the latest event's number.
 	last   uint64
 	recent []arena.Shown
 }
@@ -88,7 +88,7 @@ func (p *past) add(event arena.Event) arena.Shown {
 	return shown
 }
 
-// since returns the events after a number. It returns [ErrGone] if not all of them are here.
+// since returns the events after the given number. It returns [ErrGone] if some are no longer here.
 func (p *past) since(number uint64) ([]arena.Shown, error) {
 	first := p.last - uint64(len(p.recent))
 	switch {

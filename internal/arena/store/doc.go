@@ -1,14 +1,14 @@
-// Package store is an arena's database: markets, and for each the audit chain of its messages. It uses a SQLite file or
-// PostgreSQL, with one set of statements for both.
+// Package store is an arena's database: markets, and each market's message audit chain. It uses a SQLite file
+// or PostgreSQL, with a single set of statements for both.
 //
-// A market belongs to one process at a time. A process takes it for a while, loads its book from the chain, and appends
-// the entries that the book has accepted:
+// A market belongs to a single process at a time. The process takes the market for a while, loads the book
+// from the chain, and appends entries accepted by the book:
 //
 //	err := opened.Take(ctx, market, holder, now, until)
 //	log, err := opened.Load(ctx, market)
 //	entry, events, err := log.Book.Enter(message, now, salt)
 //	err = opened.Append(ctx, log, holder, entry)
 //
-// An entry counts once it is appended. A process that has lost the market cannot append: another holder's name, or a
-// longer chain, refuses it, however late its clock is.
+// An entry counts once it is appended. Once the market is lost, the process cannot append: another holder's
+// name, or a longer chain, prevents it, no matter how late the process's clock is.
 package store

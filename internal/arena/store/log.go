@@ -10,9 +10,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/arena"
 )
 
-// Load reads a market: its book has all entries of the chain. each, if not nil, gets the events of every entry in their
-// order. It returns [ErrNotFound], the error of each, or an error that wraps database.ErrDamaged if the chain is broken,
-// or if an entry is not accepted again as it was.
+// Load reads a market: the book contains all entries in the chain. each, if not nil, is called with every
+// entry's events in sequence. It returns [ErrNotFound], each's error, or an error that wraps
+// database.ErrDamaged if the chain is broken, or if an entry is not accepted again as it was.
 func (s *Store) Load(ctx context.Context, market string, each func([]arena.Event) error) (*chain.Log, error) {
 	l := new(chain.Log)
 	err := s.Lines(ctx, market, func(line chain.Line) error {
@@ -31,8 +31,8 @@ func (s *Store) Load(ctx context.Context, market string, each func([]arena.Event
 	return l, nil
 }
 
-// Lines calls each with the lines of a market's log, secrets included. It returns [ErrNotFound], the error of each, or
-// one that wraps database.ErrDamaged if the last lines are missing.
+// Lines calls each with the lines in a market's log, secrets included. It returns [ErrNotFound], each's
+// error, or an error that wraps database.ErrDamaged if the last lines are missing.
 func (s *Store) Lines(ctx context.Context, market string, each func(chain.Line) error) error {
 	found, err := s.read.Market(ctx, market)
 	if err != nil {
@@ -66,9 +66,9 @@ func (s *Store) Lines(ctx context.Context, market string, each func(chain.Line) 
 	}
 }
 
-// Append stores entries that the log's book has accepted, in their order, all or none. It returns [ErrLost] if the
-// holder no longer has the market; then the book is ahead of the chain and must be loaded again, as after any other
-// error.
+// Append stores entries that the log's book has accepted, in sequence, all or none. It returns [ErrLost] if
+// the holder no longer holds the market. On this and any other error the book is ahead of the chain and must
+// be loaded again.
 func (s *Store) Append(ctx context.Context, l *chain.Log, holder string, accepted ...arena.Entry) error {
 	if len(accepted) == 0 {
 		return nil

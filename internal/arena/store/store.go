@@ -20,9 +20,9 @@ var (
 	ErrNotFound = errors.New("arena: market not found")
 	// ErrExists: a market with this id exists.
 	ErrExists = errors.New("arena: market exists")
-	// ErrHeld: another process has the market. The error's text names it.
+	// ErrHeld: another process holds the market. The error text names that process.
 	ErrHeld = errors.New("arena: market held by another process")
-	// ErrLost: the process no longer has the market. Load the market again before anything else.
+	// ErrLost: the process no longer holds the market. Load the market again, then continue.
 	ErrLost = errors.New("arena: market no longer held by this process")
 )
 
@@ -31,7 +31,7 @@ const (
 	readers = 4
 	// connections limits connections to PostgreSQL.
 	connections = 16
-	// pageRows is the number of entries that are read at once: a message has up to 16 KiB.
+	// pageRows is the number of entries read at once: messages take up to 16 KiB.
 	pageRows = 256
 )
 
@@ -40,15 +40,15 @@ var arenaSchema = database.Schema{
 	Readers: readers, Connections: connections,
 }
 
-// Store is an open database. Its methods may be called from several goroutines.
+// Store is an open database. It is safe for concurrent use.
 type Store struct {
 	database *database.Database
 	// read contains prepared statements for single reads, write for transactions.
 	read, write *queries.Queries
 }
 
-// Open opens a database, and creates or migrates its tables. The address is a postgres:// URL or a path of a SQLite
-// file. The errors are those of package database.
+// Open opens a database, and creates or migrates the tables. address is either a postgres:// URL or a SQLite
+// file path. Package database defines the errors.
 func Open(ctx context.Context, address string) (*Store, error) {
 	opened, err := databases.Open(ctx, address, arenaSchema)
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *Store) failed(ctx context.Context, err error) error {
 	return s.database.Failed(ctx, err)
 }
 
-// in runs a transaction that writes. After an error of the commit the writes may have happened.
+// in runs a transaction that writes. If the commit returns an error, the writes may have happened.
 func (s *Store) in(ctx context.Context, act func(*queries.Queries) error) (err error) {
 	tx, err := s.database.Begin(ctx)
 	if err != nil {
@@ -95,8 +95,8 @@ func (s *Store) in(ctx context.Context, act func(*queries.Queries) error) (err e
 	return nil
 }
 
-// Create adds a market. It returns [ErrExists] if there is one with its id, and a [*arena.Refusal] if the configuration
-// is not valid.
+// Create adds a market. It returns [ErrExists] if the id is taken, and a [*arena.Refusal] if the
+// configuration is not valid.
 func (s *Store) Create(ctx context.Context, config arena.Config, now time.Time) error {
 	if _, err := arena.New(config); err != nil {
 		return err
@@ -121,15 +121,15 @@ func (s *Store) Create(ctx context.Context, config arena.Config, now time.Time) 
 	})
 }
 
-// Markets returns up to 256 ids of markets after an id, in their order.
+// Markets returns up to 256 market ids after the given id, sorted.
 func (s *Store) Markets(ctx context.Context, after string) ([]string, error) {
 	ids, err := s.read.Markets(ctx, after, pageRows)
 	return ids, s.failed(ctx, err)
 }
 
-// Take gives a market to a holder until a time, or extends its time. The holder's name must be unique among processes.
-// It returns [ErrHeld] while another holder has the market. A holder shows nothing that is later than its time, so that
-// the next one, whose clock is beyond it, continues without a contradiction.
+// Take gives a market to a holder until a given time, or extends the time. The holder's name must be unique
+// among processes. It returns [ErrHeld] while another holder holds the market. A holder shows nothing dated
+// later than this time. The next holder, whose clock is past it, can therefore continue consistently.
 func (s *Store) Take(ctx context.Context, market, holder string, now, until time.Time) error {
 	taken, err := s.write.TakeMarket(ctx, queries.TakeMarketParams{
 		ID: market, Holder: holder, HeldUntil: until.UnixMicro(), Now: now.UnixMicro(),
@@ -144,7 +144,8 @@ func (s *Store) Take(ctx context.Context, market, holder string, now, until time
 	return fmt.Errorf("%w: %s has %s until %s", ErrHeld, other, market, held.UTC().Format(time.RFC3339Nano))
 }
 
-// Holder returns the name of the process that has a market, and until when. Another process can have it after that.
+// Holder returns the name of the process holding a market, and until when. Later, another process can take
+// the market.
 func (s *Store) Holder(ctx context.Context, market string) (holder string, until time.Time, err error) {
 	row, err := s.read.Market(ctx, market)
 	return row.Holder, time.UnixMicro(row.HeldUntil), s.failed(ctx, err)

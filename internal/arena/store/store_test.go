@@ -31,7 +31,7 @@ func TestMain(m *testing.M) { os.Exit(testpostgres.Run(m, &server)) }
 
 var opens = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 
-// hall is a store with a market "m" that a process "p" holds.
+// hall is a store with a market "m" held by a process "p".
 type hall struct {
 	*store.Store
 	t       *testing.T
@@ -66,7 +66,7 @@ func (h *hall) load(each func([]arena.Event) error) *chain.Log {
 	return log
 }
 
-// enter lets the book of the log accept an action.
+// enter makes the log's book accept an action.
 func (h *hall) enter(log *chain.Log, seed byte, action arena.Action) (arena.Entry, []arena.Event) {
 	h.t.Helper()
 	id := arenatest.ID(seed)
@@ -127,7 +127,7 @@ func TestMarketBelongsToOneProcess(t *testing.T) {
 		require.ErrorContains(t, err, "p has m until 2026-11-01T12:01:00Z")
 		require.NoError(t, h.Take(t.Context(), "m", "p", h.now, h.now.Add(2*time.Minute)), "the holder extends its time")
 
-		// The process stands still, another one takes over, and the first one wakes up.
+		// The process stands still, another process takes over, and the first process wakes up.
 		late, _ := h.enter(h.log, 1, arena.Split{Sets: 1})
 		require.NoError(t, h.Take(t.Context(), "m", "q", h.now.Add(2*time.Minute+1000), h.now.Add(time.Hour)))
 		taken := h.load(nil)
@@ -193,7 +193,7 @@ func TestChangedEntryIsDamage(t *testing.T) {
 			_, err = db.Exec(`DELETE FROM arena_entries WHERE sequence = 3`)
 			require.NoError(t, err)
 			if strings.Contains(change, ">=") {
-				continue // it is the last one
+				continue // it is the last entry
 			}
 			_, err = db.Exec(`INSERT INTO arena_entries (market, sequence, entry, hash, salt, message) VALUES ('m', 3, $1, $2, $3, $4)`,
 				entry, hash, salt, message)

@@ -1,6 +1,7 @@
-// Package tools offers the decisions of an agent of an arena as tools of the Model Context Protocol. The runtime of
-// package trader trades with the owner's limits. Where it needs a decision, it asks a [Desk], and the model replies with a
-// tool. If the model is silent, the runtime leaves the side chat, declines the invitation, or lets the agreement expire.
+// Package tools offers an arena agent's decisions as Model Context Protocol tools. The runtime of package
+// trader trades with the owner's limits. Where it needs a decision, it asks a [Desk], and the model replies
+// with a tool. If the model is silent, the runtime leaves the side chat, declines the invitation, or lets the
+// agreement expire.
 //
 // Names and texts of others are in fields named "untrusted" only.
 package tools
@@ -24,14 +25,14 @@ const (
 	KindAgreement  = "agreement"
 )
 
-// Desk holds decisions waiting for the model. Its methods may be called from several goroutines.
+// Desk holds decisions waiting for the model. It is safe for concurrent use.
 type Desk struct {
 	lock    sync.Mutex
 	count   int
 	pending map[string]*pending
 	// latest is the market at the latest decision or look.
 	latest trader.Desk
-	// say and invite wait for the next turn on the floor, and for the next look at the market.
+	// say and invite wait for the agent's turn on the floor, or the next market check.
 	say      *arena.Say
 	invited  *arena.Invite
 	interest arena.Interest
@@ -39,7 +40,7 @@ type Desk struct {
 	changed chan struct{}
 }
 
-// pending is a decision that waits. answer has room for one value.
+// pending is a decision that waits. answer has a capacity of 1.
 type pending struct {
 	item   Item
 	turn   trader.Turn
@@ -49,7 +50,7 @@ type pending struct {
 // NewDesk returns a desk.
 func NewDesk() *Desk { return &Desk{pending: map[string]*pending{}, changed: make(chan struct{})} }
 
-// Trader completes the configuration of a trader with the model's decisions.
+// Trader adds the model's decisions to a trader configuration.
 func (d *Desk) Trader(config trader.Config) trader.Config {
 	config.Negotiate, config.Admit, config.Settle = d.negotiate, d.admit, d.settle
 	config.Interest, config.Speak, config.Invite = d.state, d.speak, d.begin
@@ -129,7 +130,8 @@ func (d *Desk) begin(_ context.Context, desk trader.Desk) (invite arena.Invite, 
 	return invite, nil
 }
 
-// items returns the waiting decisions, the oldest first, and the market. It waits up to a time for a decision.
+// items returns the waiting decisions, oldest first, and the market. It waits for a decision for at most the
+// given time.
 func (d *Desk) items(ctx context.Context, wait time.Duration) ([]Item, Market) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

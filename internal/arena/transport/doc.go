@@ -1,2 +1,2 @@
-// Package transport connects agents and spectators to the markets of a service by WebSockets.
+// Package transport connects agents and spectators to a service's markets by WebSockets.
 package transport

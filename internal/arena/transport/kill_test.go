@@ -29,7 +29,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/arena/client"
 )
 
-// victimVariable is the address of the database of a process that is killed.
+// victimVariable is the environment variable with the database URL for the process to be killed.
 const victimVariable = "HAGGLE_TEST_ARENA"
 
 // server runs PostgreSQL for all tests.
@@ -67,7 +67,7 @@ func serveUntilKilled(address string) error {
 	return s.Run(ctx)
 }
 
-// splitter is an agent that buys complete sets, one at a time, and knows how many it has bought.
+// splitter is an agent that buys complete sets, one at a time, and counts them.
 type splitter struct {
 	seed     byte
 	bought   uint64
@@ -77,14 +77,15 @@ type splitter struct {
 	accepted *atomic.Int64
 }
 
-// run buys sets through a connection until it ends.
+// run buys sets through a connection until the connection ends.
 func (s *splitter) run(ctx context.Context, url string) error {
 	c, err := client.Dial(ctx, client.Config{URL: url, Key: arenatest.Key(s.seed), Operator: arenatest.ID(arenatest.Operator)})
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	// Sequence numbers count the joining and the sets: a message whose answer was lost counts or not.
+	// Sequence numbers count the joining and the sets: if the reply to a message was lost, the message counts
+	// or not.
 	next := c.Standing().Next
 	if next > 1 {
 		s.bought = next - 2
@@ -122,7 +123,7 @@ func TestKilledProcessesLoseAndRepeatNothing(t *testing.T) {
 		var accepted atomic.Int64
 		agents := []*splitter{{seed: 1, accepted: &accepted}, {seed: 2, accepted: &accepted}, {seed: 3, accepted: &accepted}}
 		for range 6 {
-			// Each process takes over from the one before.
+			// Each process takes over from the previous process.
 			ctx, cancel := context.WithCancel(t.Context())
 			victim := exec.CommandContext(ctx, os.Args[0])
 			victim.Env = append(os.Environ(), victimVariable+"="+address)
@@ -137,7 +138,7 @@ func TestKilledProcessesLoseAndRepeatNothing(t *testing.T) {
 			for _, agent := range agents {
 				running.Go(func() {
 					for ctx.Err() == nil {
-						_ = agent.run(ctx, url) // until the process has the market, and again if it loses it
+						_ = agent.run(ctx, url) // until the process holds the market, and again if it loses it
 						time.Sleep(10 * time.Millisecond)
 					}
 				})

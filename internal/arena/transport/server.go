@@ -20,25 +20,25 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/arena"
 )
 
-// Limits of a connection.
+// Connection limits.
 const (
-	// frameSize is above a message of arena.MaxSize in its frame.
+	// frameSize exceeds arena.MaxSize, leaving room for the frame.
 	frameSize = arena.MaxSize + 1024
-	// perSecond and burst limit the messages of a connection. Further ones wait.
+	// perSecond and burst limit a connection's messages. Further messages wait.
 	perSecond = 20
 	burst     = 40
 	// enterWithin is the time to enter or to watch.
 	enterWithin = 10 * time.Second
-	// writeWithin is the time for one frame.
+	// writeWithin limits the time to write a frame.
 	writeWithin = 10 * time.Second
-	// closeWithin is the time in which a client reads why its connection ends.
+	// closeWithin limits how long a client may take to read the close reason.
 	closeWithin = 5 * time.Second
-	// pingEvery is the time between pings; silent is the time after which a connection without a pong ends.
+	// pingEvery is the time between pings; silent is how long a connection lasts when pongs are missing.
 	pingEvery = 15 * time.Second
 	silent    = 40 * time.Second
 )
 
-// DefaultConnections is the largest number of connections of a process.
+// DefaultConnections limits the connections per process.
 const DefaultConnections = 4096
 
 // Config describes a server. Service is required.
@@ -50,14 +50,14 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// Server is the WebSocket of each market: GET /arena/{market}.
+// Server serves each market's WebSocket: GET /arena/{market}.
 type Server struct {
 	config   Config
 	free     *semaphore.Weighted
 	upgrader websocket.Upgrader
 }
 
-// New returns the server of a service.
+// New returns a service's server.
 func New(config Config) *Server {
 	config.Connections = cmp.Or(config.Connections, DefaultConnections)
 	config.Log = cmp.Or(config.Log, slog.Default())
@@ -71,7 +71,7 @@ func New(config Config) *Server {
 // Register adds the paths to a mux.
 func (s *Server) Register(mux *http.ServeMux) { mux.HandleFunc("GET /arena/{market}", s.connect) }
 
-// connection is the WebSocket of an agent, or of a spectator if agent is empty.
+// connection is an agent's WebSocket, or a spectator's if agent is empty.
 type connection struct {
 	server  *Server
 	socket  *websocket.Conn
@@ -160,7 +160,7 @@ func (c *connection) serve(ctx context.Context, cancel context.CancelFunc) error
 	return nil
 }
 
-// enter challenges the client, and returns the number of its latest event.
+// enter challenges the client, and returns the client's latest event number.
 func (c *connection) enter() (after uint64, err error) {
 	random := make([]byte, 32)
 	_, _ = rand.Read(random) // it never returns an error
@@ -205,7 +205,7 @@ func (c *connection) write(frame arena.ServerFrame) error {
 	return c.socket.WriteJSON(frame)
 }
 
-// events delivers events after a number, or, if they are gone, after latest.
+// events delivers events after the given number, or, if they are gone, after latest.
 func (c *connection) events(ctx context.Context, after, latest uint64, joined <-chan struct{}) error {
 	ping := time.NewTicker(pingEvery)
 	defer ping.Stop()
@@ -243,7 +243,7 @@ func (c *connection) events(ctx context.Context, after, latest uint64, joined <-
 	}
 }
 
-// messages applies the client's messages, one after the other.
+// messages applies the client's messages in sequence.
 func (c *connection) messages(ctx context.Context, joined chan<- struct{}) error {
 	limiter := rate.NewLimiter(perSecond, burst)
 	alive := func(string) error { return c.socket.SetReadDeadline(time.Now().Add(silent)) }
@@ -275,8 +275,8 @@ func (c *connection) messages(ctx context.Context, joined chan<- struct{}) error
 	}
 }
 
-// accept answers a message, and reports whether the agent has joined by it. The message must be of the connection's
-// market and agent.
+// accept replies to a message, and reports whether the agent has joined as a result. The message must match
+// the connection's market and agent.
 func (c *connection) accept(ctx context.Context, text []byte) (answer arena.ServerFrame, joins bool) {
 	m, err := arena.Parse(text)
 	if err == nil && (m.Agent() != c.agent || m.Draft().Market != c.market) {

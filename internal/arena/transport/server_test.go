@@ -26,17 +26,17 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/arena/client"
 )
 
-// connections is more than a test opens, but for that of the limit.
+// connections exceeds what tests open, except when testing the limit.
 const connections = 20
 
-// serve runs an arena with the market "m", and returns the URL of its WebSocket.
+// serve runs an arena with the market "m", and returns the market's WebSocket URL.
 func serve(t *testing.T) string {
 	t.Helper()
 	_, url := serveService(t)
 	return url
 }
 
-// smallBuffers makes a reader that does not read block the server soon.
+// smallBuffers makes the server block soon when a client does not read.
 type smallBuffers struct{ net.Listener }
 
 const bufferSize = 4096
@@ -313,7 +313,7 @@ func TestHostileAgents(t *testing.T) {
 	t.Run("10 MB", func(t *testing.T) {
 		socket := enter(t, 1)
 		_ = socket.WriteJSON(arena.ClientFrame{Message: json.RawMessage(`"` + strings.Repeat("x", 10<<20) + `"`)})
-		// The server may reset the connection before its reason arrives.
+		// The server may reset the connection and the close reason be lost.
 		_, _, err := socket.ReadMessage()
 		require.Error(t, err)
 	})
@@ -329,7 +329,7 @@ func TestHostileAgents(t *testing.T) {
 		require.Equal(t, arena.CodeParty, frame.Refused.Code)
 		require.EqualValues(t, 1, frame.Refused.Next)
 	})
-	// send sends a text as a message, and returns the answer.
+	// send sends text as a message, and returns the response.
 	send := func(t *testing.T, socket *websocket.Conn, text string) (frame arena.ServerFrame) {
 		t.Helper()
 		require.NoError(t, socket.WriteJSON(arena.ClientFrame{Message: json.RawMessage(text)}))

@@ -1,4 +1,4 @@
-// Package schema contains the migrations of an arena's database.
+// Package schema contains the migrations for an arena's database.
 package schema
 
 import (
