@@ -1,4 +1,4 @@
-// Package databases opens the database of a product by its address.
+// Package databases opens a product's database by URL or path.
 package databases
 
 import (
@@ -10,13 +10,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
 )
 
-// IsPostgres reports whether an address is of PostgreSQL. All other addresses are paths of SQLite files.
+// IsPostgres reports whether address names a PostgreSQL server. All other addresses are SQLite file paths.
 func IsPostgres(address string) bool {
 	return strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://")
 }
 
-// Open opens a database, and creates or migrates its tables. The address is a postgres:// URL or a path of a SQLite
-// file. The errors are those of sdk/store/database.
+// Open opens a database, and creates or migrates the tables. address is either a postgres:// URL or a SQLite
+// file path. Package sdk/store/database defines the errors.
 func Open(ctx context.Context, address string, tables database.Schema) (*database.Database, error) {
 	if IsPostgres(address) {
 		return postgres.OpenDatabase(ctx, address, tables)

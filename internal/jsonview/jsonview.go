@@ -1,5 +1,4 @@
-// Package jsonview converts the SDK's accounts and events to JSON objects with the names and the order of the
-// IDL.
+// Package jsonview converts the SDK's accounts and events to JSON objects with IDL names in IDL order.
 package jsonview
 
 import (
@@ -12,7 +11,7 @@ import (
 	"unicode"
 )
 
-// Field is a member of an object.
+// Field is an object member.
 type Field struct {
 	// Name is the field's name in the IDL.
 	Name string
@@ -23,8 +22,8 @@ type Field struct {
 // List is an object.
 type List []Field
 
-// Of lists the fields of the struct behind a pointer. Unsigned numbers of 64 bits are decimal strings, keys
-// are in base 58, other bytes in hex, enums are names.
+// Of lists the struct fields behind a pointer. Unsigned 64-bit numbers are decimal strings, keys are in
+// base58, other bytes in hex, enums are names.
 func Of(pointer any) List {
 	value := reflect.ValueOf(pointer).Elem()
 	list := make(List, value.NumField())
@@ -34,7 +33,7 @@ func Of(pointer any) List {
 	return list
 }
 
-// MarshalJSON keeps the order of the fields.
+// MarshalJSON keeps field order.
 func (l List) MarshalJSON() ([]byte, error) {
 	text := []byte{'{'}
 	for i, field := range l {
