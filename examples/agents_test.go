@@ -23,11 +23,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// agents are the built examples, and a chain with their wallets in files.
+// agents holds the built examples, and a chain with wallet files.
 type agents struct {
 	t   *testing.T
 	net *localnet.Net
-	// folder has the binaries, wallets the key files.
+	// folder contains the binaries, wallets the key files.
 	folder, wallets string
 }
 
@@ -62,8 +62,7 @@ func (a *agents) command(example string, arguments ...string) *exec.Cmd {
 	return command
 }
 
-// deposits returns the number of negotiations that were ever created, each with a deposit: the open and the
-// closed ones.
+// deposits returns the number of negotiations ever created, open or closed, all with a deposit.
 func (a *agents) deposits() uint64 {
 	a.t.Helper()
 	config, err := a.net.Client.GetConfig(a.t.Context())
@@ -76,7 +75,7 @@ func (a *agents) deposits() uint64 {
 	return deposits
 }
 
-// killAfterDeposit starts a buyer, and kills it as soon as its negotiation exists.
+// killAfterDeposit starts a buyer, and kills it as soon as the negotiation exists.
 func (a *agents) killAfterDeposit(buyer *exec.Cmd) {
 	a.t.Helper()
 	before := a.deposits()
@@ -88,7 +87,7 @@ func (a *agents) killAfterDeposit(buyer *exec.Cmd) {
 	_ = buyer.Wait() // it was killed
 }
 
-// settle runs both agents until they end. Their outputs must contain the texts.
+// settle runs both agents to completion. Their outputs must contain the texts.
 func settle(t *testing.T, seller, buyer *exec.Cmd, sold, bought []string) {
 	t.Helper()
 	var both sync.WaitGroup
@@ -107,10 +106,10 @@ func settle(t *testing.T, seller, buyer *exec.Cmd, sold, bought []string) {
 	both.Wait()
 }
 
-// thinking is the time that the model takes for its first turn.
+// thinking is how long the model takes for the opening turn.
 const thinking = 20 * time.Second
 
-// slowly is the response of a model. It accepts if it may, and otherwise concedes as far as it may.
+// slowly returns a model's response. It accepts if it may, and otherwise concedes as far as it may.
 func slowly(request llmtest.Request) string {
 	var facts llm.Facts
 	if json.Unmarshal([]byte(request.Input), &facts) != nil || len(facts.Moves) == 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// run runs an example and returns its output. The output must contain the texts.
+// run runs an example and returns the output. The output must contain the texts.
 func run(t *testing.T, example string, texts []string, arguments ...string) string {
 	t.Helper()
 	arguments = append([]string{"run", "./" + example}, arguments...)

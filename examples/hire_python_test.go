@@ -18,7 +18,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// pythonWorker is a running examples/python/hire_worker.py, with the seeker's side of a conversation.
+// pythonWorker is a running examples/python/hire_worker.py, with the seeker's side in a conversation.
 type pythonWorker struct {
 	t               *testing.T
 	key             ed25519.PrivateKey
@@ -34,7 +34,7 @@ func startPythonWorker(t *testing.T, price string) *pythonWorker {
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "worker.json")
 	require.NoError(t, key.Save(file))
-	// The worker ends with its input, after the test's context.
+	// The worker ends when stdin is closed, later than the test's context.
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	command := exec.CommandContext(ctx, "python3", "python/hire_worker.py", "--key", file, "--price", price)
 	command.Env = append(os.Environ(), "PYTHONPATH="+packages, "PYTHONDONTWRITEBYTECODE=1")
@@ -76,7 +76,7 @@ func (w *pythonWorker) tell(line string, from *bufio.Scanner) string {
 	return from.Text()
 }
 
-// answered sends a message, and returns the worker's answer to it.
+// answered sends a message and returns the worker's reply.
 func (w *pythonWorker) answered(payload hire.Payload) hire.Payload {
 	w.t.Helper()
 	sent := w.message(payload)
@@ -95,7 +95,7 @@ func (w *pythonWorker) answered(payload hire.Payload) hire.Payload {
 
 func (w *pythonWorker) reply() hire.Reply { return hire.Reply{InReplyTo: w.state.Last} }
 
-// A worker that was written from docs/HIRE.md alone agrees with the SDK on every message.
+// A worker written from docs/HIRE.md alone agrees with the SDK on every message.
 func TestPythonWorkerIsHired(t *testing.T) {
 	w := startPythonWorker(t, "5 USDC")
 	deadline := hire.NewTime(time.Now().Add(time.Hour))

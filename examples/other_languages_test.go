@@ -15,15 +15,15 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/localnet"
 )
 
-// settled is what an example prints about a negotiation with three offers at 2 % decay: the last one, of
-// 3,000,000, is accepted.
+// settled is the expected output for a negotiation with three offers at 2 % decay: the last offer, 3,000,000,
+// is accepted.
 var settled = []string{
 	"created ", "offered 2000000; the escrow is worth 4900000", "offered 4000000; the escrow is worth 4802000",
 	"offered 3000000; the escrow is worth 4705960", "settled at 3000000: fee 15000, decay 294040",
 	"closed; the seller has 2985000",
 }
 
-// packagesOf returns the path of an example's installed packages.
+// packagesOf returns the path to an example's installed packages.
 func packagesOf(t *testing.T, language string) string {
 	t.Helper()
 	install := exec.CommandContext(t.Context(), "../toolchain/example-packages", language)
@@ -34,7 +34,7 @@ func packagesOf(t *testing.T, language string) string {
 	return strings.TrimSpace(string(path))
 }
 
-// negotiates runs an example in another language with the wallets of a new chain.
+// negotiates runs an example in another language with wallets on a new chain.
 func negotiates(t *testing.T, example func(ctx context.Context, net *localnet.Net) *exec.Cmd) {
 	t.Helper()
 	net, err := localnet.Start(t.Context(), localnet.Options{})

@@ -27,7 +27,7 @@ func readme(t *testing.T) string {
 
 var goBlock = regexp.MustCompile("(?s)```go\n(// ([a-z_]+\\.go).*?)```")
 
-// TestLocalnetPageExampleRuns runs the test of docs/LOCALNET.md as its readers do.
+// TestLocalnetPageExampleRuns runs the test in docs/LOCALNET.md as readers would.
 func TestLocalnetPageExampleRuns(t *testing.T) {
 	page, err := os.ReadFile("../docs/LOCALNET.md")
 	require.NoError(t, err)
@@ -42,7 +42,7 @@ func TestLocalnetPageExampleRuns(t *testing.T) {
 	inModule(t, folder, "test", ".")
 }
 
-// readmeFiles returns the Go files of the README by their names, which their first lines state.
+// readmeFiles returns the README's Go files by name, as stated in the first line.
 func readmeFiles(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -74,7 +74,7 @@ func writeModule(t *testing.T, folder string, files map[string]string) {
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "go.sum"), sums, 0o600))
 }
 
-// inModule runs go in the folder of a module.
+// inModule runs go in a module's directory.
 func inModule(t *testing.T, folder string, arguments ...string) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "go", arguments...)
@@ -160,7 +160,7 @@ func TestREADMECosts(t *testing.T) {
 	require.Contains(t, text, fmt.Sprintf("0 to %d,%03d basis points", most/1_000, most%1_000))
 }
 
-// TestREADMEAdviserIsTheExample shows that the README's agent with a language model is the one of the example.
+// TestREADMEAdviserIsTheExample checks that the README's agent with a language model matches the example.
 func TestREADMEAdviserIsTheExample(t *testing.T) {
 	_, section, found := strings.Cut(readme(t), "## An agent that asks a language model\n")
 	require.True(t, found)

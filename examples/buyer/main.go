@@ -2,10 +2,10 @@
 //
 //	go run ./examples/buyer --rpc URL --key buyer.json --mint ADDRESS --seller ADDRESS
 //
-// It deposits 5 tokens of 6 decimals, and raises its offers in equal steps from 2 tokens to its highest
+// It deposits 5 tokens of 6 decimals, and raises the offers in equal steps from 2 tokens to the highest
 // price. The rest of the deposit comes back. "haggle localnet" starts a chain and prints the values of the
-// flags. After a crash, start it again with the same journal and order: it continues with the purchase, and
-// deposits nothing again. Another purchase needs another --order.
+// flags. If it crashes, start it again with the same journal and order: it continues the purchase, and
+// deposits nothing again. Each purchase needs a different --order.
 package main
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// service is the hash of the service that both agents bargain about.
+// service is the service hash that both agents bargain about.
 var service = protocol.ServiceHash("Summarise a paper")
 
 func main() {

@@ -1,12 +1,12 @@
-// Create-and-settle runs one negotiation from the deposit to the refund of the rent, with both parties in one
-// program:
+// Create-and-settle runs one negotiation from the deposit to the refund of the rent, with both parties in a
+// single program:
 //
 //	go run ./examples/create-and-settle
 //	go run ./examples/create-and-settle --rpc URL --mint ADDRESS --buyer FILE --seller FILE
 //
-// The first form starts a local chain, or uses the one of HAGGLE_RPC_URL. The second one uses the chain at
-// URL and the wallets in two keypair files of the Solana tools. The buyer needs 5,000,000 base units of the
-// mint, both need SOL for fees, and the buyer for rent.
+// The first form starts a local chain, or uses the chain at HAGGLE_RPC_URL. The second form uses the chain at
+// URL and the wallets in two Solana keypair files. The buyer needs 5,000,000 base units of the mint, both
+// need SOL for fees, and the buyer for rent.
 package main
 
 import (
@@ -106,7 +106,7 @@ func (m market) settle(ctx context.Context) error {
 	}
 	address := invitation.Negotiation
 
-	// The seller accepts the terms that it has read, if they name its service.
+	// The seller accepts the terms read, if they name the seller's service.
 	snapshot, err := client.Negotiation(address).Snapshot(ctx)
 	if err != nil {
 		return err
@@ -168,7 +168,7 @@ func do(ctx context.Context, action *haggle.Action, buildErr error, signers ...h
 	return nil
 }
 
-// report prints the token balances of the parties and of the treasury.
+// report prints the parties' and the treasury's token balances.
 func (m market) report(ctx context.Context) error {
 	mint, err := m.client.GetMint(ctx, m.mint)
 	if err != nil {

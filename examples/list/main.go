@@ -2,8 +2,8 @@
 //
 //	go run ./examples/list --rpc https://api.devnet.solana.com AGENT
 //
-// Without an address it starts a local chain, where a buyer invites a seller to three negotiations, and lists
-// the buyer's.
+// If no address is given, it starts a local chain, where a buyer invites a seller to three negotiations, and
+// lists the buyer's.
 package main
 
 import (
@@ -51,7 +51,7 @@ func listAgent(ctx context.Context, endpoint, address string) error {
 	return list(ctx, client, agent)
 }
 
-// list prints all negotiations of the agent, as buyer or seller and with any status.
+// list prints all negotiations with the agent as buyer or seller, in any status.
 func list(ctx context.Context, client *haggle.Client, agent solana.PublicKey) error {
 	now, err := client.Now(ctx)
 	if err != nil {
@@ -69,7 +69,7 @@ func list(ctx context.Context, client *haggle.Client, agent solana.PublicKey) er
 	return nil
 }
 
-// next returns the next possible step, with the seconds left for it.
+// next returns the next possible step and the seconds left for it.
 func next(negotiation *haggle.Snapshot, agent solana.PublicKey, now int64) string {
 	switch {
 	case negotiation.IsOver():

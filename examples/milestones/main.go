@@ -1,10 +1,10 @@
-// Milestones pays a price in two tranches, with both agents in one program:
+// Milestones pays a price in two tranches, with both agents in a single program:
 //
 //	go run ./examples/milestones --rpc URL --mint ADDRESS --arbiter ADDRESS --buyer FILE --seller FILE
 //
-// The seller claims a milestone when it has delivered, with a hash of the delivery. The buyer checks the
-// delivery and releases the tranche, or disputes it; then the arbiter decides. If the buyer does neither
-// within the review window, anyone can release the tranche.
+// The seller claims a milestone upon delivery, with the delivery's hash. The buyer checks the delivery and
+// releases the tranche, or disputes it; then the arbiter decides. If the buyer does neither within the review
+// window, anyone can release the tranche.
 package main
 
 import (
@@ -44,7 +44,7 @@ func main() {
 	}
 }
 
-// market is a chain with its two parties.
+// market is a chain with two parties.
 type market struct {
 	client        *haggle.Client
 	mint, arbiter solana.PublicKey
@@ -127,7 +127,7 @@ func decide(_ context.Context, turn agent.Turn) (agent.Decision, error) {
 	return agent.Offer{Amount: price}, err
 }
 
-// deliver is the seller's side: deliver the next part, and claim its milestone with a hash of the delivery.
+// deliver is the seller's side: deliver the next part, and claim the milestone with the delivery's hash.
 func deliver(_ context.Context, turn agent.Turn) (agent.MilestoneMove, error) {
 	for index := range turn.Negotiation.MilestoneCount() {
 		if turn.Negotiation.MilestoneState(index) == protocol.MilestoneStateUnclaimed {

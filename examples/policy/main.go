@@ -2,9 +2,9 @@
 //
 //	go run ./examples/policy --rpc URL --key buyer.json --mint ADDRESS --seller ADDRESS
 //
-// The policy decodes each message before it signs. It counts in the state database --state, so the limits per day
-// and per counterparty hold across restarts. The program first shows a denial: it tries to deposit more than a
-// transaction may spend, and nothing is signed. Then it deposits within the limits and bargains with
+// The policy decodes each message, then signs. It counts in the state database --state, so the limits per day
+// and per counterparty hold across restarts. The program first shows a denial: it tries to deposit more than
+// the limit per transaction, and nothing is signed. Then it deposits within the limits and bargains with
 // ./examples/seller. "haggle -k buyer.json --state policy.db policy usage" prints the totals.
 package main
 
@@ -27,7 +27,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// Amounts in base units of the mint.
+// Amounts in the mint's base units.
 const (
 	escrow   = 5_000_000
 	maxTotal = 4_000_000 // price and decay
@@ -99,14 +99,14 @@ func run(
 	return bargain(ctx, client, signer, payment, negotiation)
 }
 
-// limited returns a signer that enforces limits for one mint and one counterparty. Everything that it does
-// not name is denied.
+// limited returns a signer that enforces limits for a single mint and counterparty. Everything else is
+// denied.
 func limited(
 	ctx context.Context, client *haggle.Client, key haggle.Signer, mint, seller solana.PublicKey,
 	store policy.Store,
 ) (*policy.Policy, error) {
 	return policy.New(ctx, key, policy.Config{
-		// Fees and rent: 6,493,680 lamports for a negotiation, which come back when it is closed.
+		// Fees and rent: 6,493,680 lamports for a negotiation, refunded on closing.
 		Lamports: policy.Limits{
 			PerTransaction: 10_000_000, PerNegotiation: 20_000_000, PerCounterparty: policy.Unlimited,
 			PerDay: 100_000_000, ApproveAbove: policy.Unlimited,

@@ -2,9 +2,9 @@
 //
 //	go run ./examples/seller --rpc URL --key seller.json --mint ADDRESS
 //
-// It bargains with equal steps from 4.5 tokens of 6 decimals towards its lowest price. "haggle localnet"
-// starts a chain and prints the values of the flags. Start this program before ./examples/buyer. After a
-// crash, start it again with the same journal: it continues with the open negotiation.
+// It bargains with equal steps from 4.5 tokens of 6 decimals towards the lowest price. "haggle localnet"
+// starts a chain and prints the values of the flags. Start this program before ./examples/buyer. If it
+// crashes, start it again with the same journal: it continues the open negotiation.
 package main
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// service is the hash of the service that both agents bargain about.
+// service is the service hash that both agents bargain about.
 var service = protocol.ServiceHash("Summarise a paper")
 
 func main() {

@@ -1,9 +1,9 @@
-// Strategy registers a strategy of its own by name, and plays it in a simulation, in a tournament and on chain:
+// Strategy registers a new strategy by name, and plays it in a simulation, in a tournament and on chain:
 //
 //	go run ./examples/strategy
 //	go run ./examples/strategy --buyer halfway:part=0.3 --seller tft:kindness=0.1
 //
-// A program that registers a strategy uses it as those of package strategy, with its parameters.
+// A registered strategy is used like the strategies in package strategy, parameters included.
 package main
 
 import (
@@ -42,7 +42,7 @@ func init() {
 	})
 }
 
-// halfway goes a part of the way from its last offer to the other side's with each offer.
+// halfway moves, with each offer, a given part of the distance to the opponent's last offer.
 type halfway struct{ part fixed.Number }
 
 // Bidder implements [bargain.Bidding].
@@ -129,7 +129,7 @@ func simulate(sides [2]strategy.Entry) error {
 	return nil
 }
 
-// compare plays a tournament by Haggle's rules, of both strategies and two others.
+// compare plays a tournament by Haggle's rules between both strategies and several others.
 func compare(ctx context.Context, sides [2]strategy.Entry) error {
 	plan := &tournament.Plan{Seed: 1, Scenarios: tournament.Haggle{Seed: 1, Count: 20}}
 	for _, text := range []string{sides[0].String(), sides[1].String(), "halfway:part=0.7", "linear"} {
@@ -153,7 +153,7 @@ func compare(ctx context.Context, sides [2]strategy.Entry) error {
 	return nil
 }
 
-// settle lets both strategies bargain on a local chain, each as an agent of its own.
+// settle lets both strategies bargain on a local chain, each as a separate agent.
 func settle(ctx context.Context, sides [2]strategy.Entry) (err error) {
 	net, err := localnet.Start(ctx, localnet.Options{
 		Progress: func(line string) { fmt.Fprintln(os.Stderr, line) },

@@ -2,7 +2,7 @@
 //
 //	go run ./examples/watch --rpc https://api.devnet.solana.com AGENT
 //
-// Without an address it starts a local chain, where two agents bargain, and watches the seller.
+// If no address is given, it starts a local chain, where two agents bargain, and watches the seller.
 package main
 
 import (
@@ -62,7 +62,7 @@ func watchAgent(ctx context.Context, config haggle.Config, address string) error
 	return subscription.Err()
 }
 
-// watchBargaining watches a seller until its only negotiation is rejected.
+// watchBargaining watches a seller until the only negotiation is rejected.
 func watchBargaining(ctx context.Context) error {
 	progress := func(line string) { fmt.Fprintln(os.Stderr, line) }
 	net, err := localnet.Start(ctx, localnet.Options{Progress: progress})
@@ -112,7 +112,7 @@ func show(envelope haggle.EventEnvelope) {
 	fmt.Println()
 }
 
-// bargain submits an offer of each agent; then the buyer rejects.
+// bargain submits an offer from each agent; then the buyer rejects.
 func bargain(ctx context.Context, net *localnet.Net) error {
 	client, buyer, seller := net.Client, net.Buyer, net.Seller
 	invitation, err := client.CreateNegotiation(haggle.CreateRequest{
