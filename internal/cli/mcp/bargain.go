@@ -147,7 +147,7 @@ func (s *server) act(
 	*call = sendingArguments{}
 	return s.send(ctx, tool, given, negotiation, arguments, func(ctx context.Context) (plan, error) {
 		n, err := onchain.Read(ctx, s.Client, negotiation)
-		// The account that a closing has removed shows that it is done.
+		// If the account has been removed, the closing is done.
 		if tool == toolClose && s.wasClosed(ctx, negotiation, err, true) {
 			return plan{action: s.Client.Negotiation(negotiation).Close(s.me()), doneAlready: true}, nil
 		}
@@ -197,7 +197,7 @@ type statusArguments struct {
 
 const (
 	maxWait = 60
-	// pollEvery is the interval at which a waiting call reads the state.
+	// pollEvery is how often a waiting call reads the state.
 	pollEvery = time.Second
 	// maxListed limits a list.
 	maxListed = 50
@@ -260,7 +260,7 @@ func (s *server) status(ctx context.Context, in statusArguments, reported *progr
 	}
 }
 
-// waits reports whether the next step is the other side's.
+// waits reports whether the next step is up to the counterparty.
 func (v *State) waits() bool {
 	open := v.Status == "created" || v.Turn != ""
 	return open && !v.YourTurn && !v.Overdue && v.Role != "none"

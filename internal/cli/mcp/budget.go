@@ -19,7 +19,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/policy"
 )
 
-// Budget is the money of the wallet, and the limits of its owner's policy.
+// Budget describes the wallet's money, and the limits in the owner's policy.
 type Budget struct {
 	Day            string     `json:"day" jsonschema:"UTC day of per_day"`
 	Open           int        `json:"open" jsonschema:"number of transactions of unknown outcome; their amounts count as used"`
@@ -31,8 +31,8 @@ type Budget struct {
 	SignsNothing   string     `json:"signs_nothing,omitempty" jsonschema:"reason why the policy denies every transaction at present"`
 }
 
-// Asset is the balance in lamports or in a mint, and its limits. All sums count money that the wallet spends: an
-// escrow counts in full when it is deposited.
+// Asset is the balance in lamports or in a mint, and the limits. All sums count money that the wallet spends:
+// an escrow counts in full when it is deposited.
 type Asset struct {
 	Mint            string  `json:"mint,omitempty" jsonschema:"missing for SOL"`
 	Balance         *Amount `json:"balance,omitempty" jsonschema:"tokens in the wallet's associated account; missing if the mint is unknown"`
@@ -55,7 +55,7 @@ type Limit struct {
 	Left      *Amount `json:"left,omitempty" jsonschema:"missing if unlimited"`
 }
 
-// TermLimits are the worst terms that the wallet creates or accepts.
+// TermLimits contains the worst terms that the wallet creates or accepts.
 type TermLimits struct {
 	MaxDecayRateBps          uint16 `json:"max_decay_rate_bps" jsonschema:"basis points of the escrow for each offer"`
 	MaxRounds                uint8  `json:"max_rounds"`
@@ -69,7 +69,7 @@ type budgetArguments struct {
 	Counterparty string `json:"counterparty,omitempty" jsonschema:"address: also shows the usage with this party"`
 }
 
-// spent contains the used part of the limits, for one negotiation and counterparty or for none.
+// spent contains the used part of the limits, for a negotiation and counterparty or for none.
 type spent struct {
 	totals                    policy.Totals
 	negotiation, counterparty solana.PublicKey
@@ -120,7 +120,8 @@ func (s *server) budget(ctx context.Context, in budgetArguments) *Answer {
 	return answer
 }
 
-// budgetFor returns the usage and the mints for a call: those of the policy, and the one of the arguments.
+// budgetFor returns the usage and the mints for a call: the mints in the policy, and the mint in the
+// arguments.
 func (s *server) budgetFor(ctx context.Context, in budgetArguments) (used spent, mints []solana.PublicKey, err error) {
 	mints = slices.SortedFunc(maps.Keys(s.Limits.Tokens), func(a, b solana.PublicKey) int { return bytes.Compare(a[:], b[:]) })
 	mints = mints[:min(len(mints), maxListed)]
@@ -164,7 +165,7 @@ func (s *server) budgetFor(ctx context.Context, in budgetArguments) (used spent,
 	return used, mints, err
 }
 
-// ownNegotiation reads a negotiation of which this wallet is a party.
+// ownNegotiation reads a negotiation where this wallet is a party.
 func (s *server) ownNegotiation(ctx context.Context, written string) (*haggle.Snapshot, error) {
 	negotiation, err := address("negotiation", written)
 	if err != nil {
@@ -180,8 +181,8 @@ func (s *server) ownNegotiation(ctx context.Context, written string) (*haggle.Sn
 	return n, nil
 }
 
-// asset returns the balance and the limits in a mint. It returns an error only if the node does not respond: a mint
-// of the policy that cannot be used hides no other one.
+// asset returns the balance and the limits in a mint. It returns an error only if the node does not respond:
+// an unusable mint in the policy does not hide other mints.
 func (s *server) asset(ctx context.Context, address solana.PublicKey, used spent) (Asset, error) {
 	units := func(units uint64) Amount { return Amount{BaseUnits: strconv.FormatUint(units, 10)} }
 	var balance *Amount
@@ -244,7 +245,7 @@ func limitOf(limit uint64, units func(uint64) Amount) *Limit {
 	return &Limit{Limit: new(units(limit))}
 }
 
-// with adds the used part of the limit. After a change of the policy it can exceed the limit.
+// with adds the used part of the limit. If the policy has changed, it can exceed the limit.
 func (l *Limit) with(used, limit uint64, units func(uint64) Amount) *Limit {
 	l.Used = new(units(used))
 	if !l.Unlimited {

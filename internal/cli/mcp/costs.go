@@ -6,14 +6,14 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Costs are the costs of a negotiation to its buyer.
+// Costs contains a negotiation's costs to the buyer.
 type Costs struct {
 	Deals   []DealCost `json:"deals" jsonschema:"examples of deals"`
 	NoDeal  Amount     `json:"no_deal" jsonschema:"highest cost of an end without a deal: the decay of all offers"`
 	Warning string     `json:"warning,omitempty" jsonschema:"reason to choose another number of rounds"`
 }
 
-// DealCost is the cost of a deal to the buyer.
+// DealCost is a deal's cost to the buyer.
 type DealCost struct {
 	Price  Amount `json:"price" jsonschema:"price of the deal"`
 	Offers uint8  `json:"offers" jsonschema:"number of offers of both sides until the deal"`

@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// Payment is the amount that a token account has received.
+// Payment is the amount received by a token account.
 type Payment struct {
 	To        string `json:"to" jsonschema:"buyer, seller, escrow or treasury"`
 	Owner     string `json:"owner" jsonschema:"address that can spend from the account"`
@@ -22,7 +22,7 @@ type Payment struct {
 	BaseUnits string `json:"base_units"`
 }
 
-// paidBy returns the payments of an action on a negotiation; none if the node does not return them.
+// paidBy returns an action's payments in a negotiation; none if the node does not return them.
 func paidBy(receipt *haggle.Receipt, n *haggle.Snapshot) (paid []Payment) {
 	if receipt == nil || n == nil {
 		return nil
@@ -90,7 +90,7 @@ func (s *server) expire(ctx context.Context, in endArguments) *Answer {
 // closing is the name of the instruction that closes a negotiation.
 var closing = (*protocol.CloseNegotiation)(nil).InstructionName()
 
-// afterClosing is the next step after a negotiation is closed.
+// afterClosing is the next step for a closed negotiation.
 const afterClosing = "it is closed, and nothing is left to do: haggle_status lists the other negotiations"
 
 func (s *server) close(ctx context.Context, in endArguments) *Answer {
@@ -112,7 +112,7 @@ func (s *server) close(ctx context.Context, in endArguments) *Answer {
 		})
 }
 
-// rentOf returns the rent of a negotiation's accounts in lamports.
+// rentOf returns the rent for a negotiation's accounts in lamports.
 func (s *server) rentOf(ctx context.Context, n *haggle.Snapshot) (uint64, error) {
 	vault, _, err := protocol.FindVaultAddress(n.Address)
 	if err != nil {
@@ -132,7 +132,7 @@ func (s *server) rentOf(ctx context.Context, n *haggle.Snapshot) (uint64, error)
 	return n.Lamports + held, nil
 }
 
-// wasClosed reports whether the error of a read is that of a negotiation that its history shows to be closed. If
+// wasClosed reports whether a read failed because the negotiation has been closed, as the history shows. If
 // mine is set, this wallet must be a party.
 func (s *server) wasClosed(ctx context.Context, negotiation solana.PublicKey, err error, mine bool) bool {
 	if !errors.Is(err, protocol.ErrAccountNotFound) {

@@ -12,17 +12,17 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// historyLimit is the time for reading the events of a negotiation. Others can send any number of transactions
-// that mention its address.
+// historyLimit limits the time spent reading a negotiation's events. Others can send any number of
+// transactions that mention the negotiation address.
 const historyLimit = 5 * time.Second
 
-// History lists the offers of a negotiation. There are at most as many as the terms have rounds.
+// History lists a negotiation's offers, at most as many as the terms have rounds.
 type History struct {
 	Offers        []PastOffer `json:"offers" jsonschema:"the earliest first"`
 	UnknownRounds []int       `json:"unknown_rounds,omitempty" jsonschema:"rounds whose offers are missing, because the node did not return their events"`
 }
 
-// PastOffer is an offer that was made.
+// PastOffer is an earlier offer.
 type PastOffer struct {
 	Round           uint8  `json:"round"`
 	By              string `json:"by" jsonschema:"buyer or seller"`
@@ -32,14 +32,14 @@ type PastOffer struct {
 	Time            int64  `json:"time" jsonschema:"Unix seconds of the chain's clock"`
 }
 
-// recorded contains the events of the latest negotiation at an address.
+// recorded contains the events for the latest negotiation at the given address.
 type recorded struct {
 	created *protocol.NegotiationCreated
 	offers  map[uint8]*protocol.OfferSubmitted
 	closed  *protocol.NegotiationClosed
 }
 
-// events reads the events of a negotiation as far as the node returns them in time.
+// events reads a negotiation's events as far as the node returns them in time.
 func (s *server) events(ctx context.Context, negotiation solana.PublicKey) recorded {
 	ctx, cancel := context.WithTimeout(ctx, historyLimit)
 	defer cancel()
@@ -49,7 +49,7 @@ func (s *server) events(ctx context.Context, negotiation solana.PublicKey) recor
 			break
 		}
 		switch event := envelope.Event.(type) {
-		case *protocol.NegotiationCreated: // an address can be used again
+		case *protocol.NegotiationCreated: // addresses can be reused
 			found = recorded{created: event, offers: map[uint8]*protocol.OfferSubmitted{}}
 		case *protocol.OfferSubmitted:
 			found.offers[event.Round] = event

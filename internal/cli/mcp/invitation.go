@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// maxInvitationWait is the longest time of a call that waits for an invitation, in seconds.
+// maxInvitationWait limits calls that wait for an invitation, in seconds.
 const maxInvitationWait = 300
 
 type awaitArguments struct {
@@ -58,12 +58,11 @@ func (s *server) awaitInvitation(ctx context.Context, in awaitArguments, reporte
 	return answer
 }
 
-// firstInvitations returns the open invitations, the one with the earliest deadline first; if there are none, it
-// waits for one.
+// firstInvitations returns the open invitations, earliest deadline first; if there are none, it waits.
 func (s *server) firstInvitations(
 	ctx context.Context, wait time.Duration, except []solana.PublicKey, reported *progress,
 ) ([]*State, error) {
-	// The list follows the subscription, so no invitation is between them.
+	// The list follows the subscription, so no invitation is missed.
 	subscription, err := s.Client.WatchAgent(ctx, s.me())
 	if err != nil {
 		return nil, err
@@ -82,7 +81,7 @@ func (s *server) firstInvitations(
 			return nil, nil
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
-		case <-tick.C: // a lagging node may have left out the invitation of an event
+		case <-tick.C: // a lagging node may have left out the invitation announced by an event
 		case envelope, open := <-subscription.Events():
 			if !open {
 				return nil, cmp.Or(subscription.Err(), haggle.ErrClientClosed)
@@ -123,8 +122,9 @@ func (s *server) invitations(ctx context.Context, except []solana.PublicKey) (fo
 	return found, nil
 }
 
-// invites reports whether a negotiation is an invitation to this wallet from a buyer and in a mint that the policy
-// allows. Anyone can create others: the wallet could not accept them, and they would fill the list.
+// invites reports whether the negotiation is an invitation to this wallet from a buyer and in a mint allowed
+// by the policy. Anyone can create other invitations, which the wallet could not accept and which would fill
+// the list.
 func (s *server) invites(n *haggle.Snapshot, now int64, except []solana.PublicKey) bool {
 	_, allowed := s.Limits.Tokens[n.TokenMint]
 	return n.Status == protocol.NegotiationStatusCreated && n.Seller == s.me() && !n.IsOverdue(now) && allowed &&

@@ -7,11 +7,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// progressEvery is the interval of progress notifications. Clients end a call after a time without any, often
-// after a minute.
+// progressEvery is the interval for progress notifications. Clients end a call that sends none for some time,
+// often for a minute.
 const progressEvery = 5 * time.Second
 
-// progress notifies a client that its call waits.
+// progress notifies a client while the client's call waits.
 type progress struct {
 	// session is nil if the client has requested no notifications.
 	session *mcp.ServerSession
@@ -21,7 +21,7 @@ type progress struct {
 	begun, last time.Time
 }
 
-// waiting returns the handler of a tool that can wait.
+// waiting returns the handler for a tool that can wait.
 func waiting[In any](call func(context.Context, In, *progress) *Answer) mcp.ToolHandlerFor[In, *Answer] {
 	return func(ctx context.Context, request *mcp.CallToolRequest, in In) (*mcp.CallToolResult, *Answer, error) {
 		reported := &progress{}
@@ -42,7 +42,7 @@ func (p *progress) report(ctx context.Context, message string) {
 		p.begun = now
 	}
 	p.last = now
-	// A client that cannot be notified receives the result all the same.
+	// If notifying fails, the client still receives the result.
 	_ = p.session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
 		ProgressToken: p.token, Message: message, Progress: now.Sub(p.begun).Seconds(), Total: p.total.Seconds(),
 	})

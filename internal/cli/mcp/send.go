@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// sendingArguments are the arguments that all calls that send have.
+// sendingArguments contains the arguments shared by all calls that send.
 type sendingArguments struct {
 	DryRun bool   `json:"dry_run,omitempty" jsonschema:"simulate and check the policy only: sign and send nothing"`
 	Key    string `json:"idempotency_key,omitempty" jsonschema:"a call that repeats a key sends nothing"`
@@ -23,37 +23,37 @@ type sendingArguments struct {
 // maxKeyLength limits an idempotency key, in bytes.
 const maxKeyLength = 128
 
-// keyedCall is a call that has sent a transaction.
+// keyedCall is a call that sent a transaction.
 type keyedCall struct {
 	tool, arguments string
 	answer          *Answer
 }
 
-// pendingTransaction is a transaction whose outcome was unknown at the end of its call.
+// pendingTransaction is a transaction with an unknown outcome when the call ended.
 type pendingTransaction struct {
 	action  string
 	unknown *transaction.UnknownOutcomeError
 }
 
-// readLimit is the time for reading the state after an action, whose own time can be over.
+// readLimit is the timeout for reading the state when an action, possibly with an expired context, is over.
 const readLimit = 10 * time.Second
 
-// plan is the next step of a call: an action to send, or none if the action has taken effect already.
+// plan is a call's next step: an action to send, or none if the action has taken effect already.
 type plan struct {
 	action *haggle.Action
 	// doneAlready reports whether the state shows the effect of the action.
 	doneAlready bool
 	// repeated checks a creation that the journal knows; nil for other actions.
 	repeated func(context.Context, solana.PublicKey) error
-	// costs are the costs of a creation; nil for other actions.
+	// costs is set for a creation; nil for other actions.
 	costs *Costs
 	// snapshot is the negotiation before the action; nil for a creation.
 	snapshot *haggle.Snapshot
-	// rent is the rent that a closing returns, in lamports; zero for other actions.
+	// rent is the rent returned by a closing, in lamports; 0 for other actions.
 	rent uint64
 }
 
-// name returns the name of the action; empty if there is none.
+// name returns the action's name; "" if there is no action.
 func (p *plan) name() string {
 	if p.action == nil {
 		return ""
@@ -112,7 +112,7 @@ func (s *server) send(
 	return answer
 }
 
-// answerTo describes the outcome of an action that was carried out.
+// answerTo describes the outcome when an action has been carried out.
 func (s *server) answerTo(
 	ctx context.Context, planned plan, negotiation solana.PublicKey, receipt *haggle.Receipt, err error,
 ) *Answer {
@@ -133,7 +133,7 @@ func (s *server) answerTo(
 	return s.afterFailure(ctx, planned.action.Name, negotiation, err, planned.action)
 }
 
-// afterFailure describes an error: an unknown outcome, or an action that has changed nothing.
+// afterFailure describes an error: an unknown outcome, or an action that changed nothing.
 func (s *server) afterFailure(
 	ctx context.Context, name string, negotiation solana.PublicKey, err error, action *haggle.Action,
 ) *Answer {
@@ -164,7 +164,7 @@ func (s *server) unknown(ctx context.Context, negotiation solana.PublicKey, pend
 var errNeedsApproval = errors.New(
 	"policy denied: the transaction needs an approval, which haggle mcp cannot request")
 
-// simulate returns the effects that an action would have, or the denial of the policy.
+// simulate returns the effects if the action were sent, or the policy's denial.
 func (s *server) simulate(ctx context.Context, planned plan, negotiation solana.PublicKey) *Answer {
 	action := planned.action
 	run, err := action.Simulate(ctx)
@@ -185,7 +185,7 @@ func (s *server) simulate(ctx context.Context, planned plan, negotiation solana.
 	}
 }
 
-// done describes an action that has taken effect.
+// done describes an action in effect.
 func (s *server) done(
 	ctx context.Context, outcome Outcome, action string, negotiation solana.PublicKey, receipt *haggle.Receipt,
 ) *Answer {
@@ -262,7 +262,7 @@ func (s *server) repetition(
 	return answer
 }
 
-// remember keeps a call that has sent a transaction, for calls with the same key.
+// remember keeps a call that sent a transaction, for calls with the same key.
 func (s *server) remember(tool string, call sendingArguments, arguments any, answer *Answer) {
 	if call.Key == "" {
 		return
@@ -272,7 +272,7 @@ func (s *server) remember(tool string, call sendingArguments, arguments any, ans
 	s.keys[call.Key] = keyedCall{tool, written(arguments), answer}
 }
 
-// written returns arguments in one form, to compare them.
+// written formats arguments uniformly, for comparison.
 func written(arguments any) string {
 	content, err := json.Marshal(arguments)
 	if err != nil {
@@ -281,7 +281,7 @@ func written(arguments any) string {
 	return string(content)
 }
 
-// resolve waits for the outcome of a negotiation's last transaction. It returns the transaction if the
+// resolve waits for the outcome of the negotiation's last transaction. It returns the transaction if the
 // outcome stays unknown, and an error if the transaction had no effect.
 func (s *server) resolve(ctx context.Context, negotiation solana.PublicKey) (*Pending, error) {
 	s.lock.Lock()

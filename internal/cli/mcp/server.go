@@ -1,9 +1,9 @@
-// Package mcp offers the steps of a negotiation on chain as tools of the Model Context Protocol. The
-// server runs beside the wallet, over stdio, and signs only what a spending policy allows.
+// Package mcp offers the steps in an on-chain negotiation as Model Context Protocol tools. The server runs
+// beside the wallet, over stdio, and signs only what a spending policy allows.
 //
-// Text of the counterparty never becomes part of a result: results have addresses, numbers, hashes and words
-// of this package. Text of a node is in the details of an error only, bounded and marked as untrusted. No
-// argument reaches the counterparty as text either: a service is hashed.
+// The counterparty's text never becomes part of results: they contain only addresses, numbers, hashes and
+// this package's words. Text from a node appears only in error details, bounded and marked as untrusted.
+// Arguments do not reach the counterparty as text either: services are hashed.
 package mcp
 
 import (
@@ -19,21 +19,21 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/policy"
 )
 
-// DefaultWait is the time that a call waits for the confirmation of its transaction.
+// DefaultWait is how long a call waits for transaction confirmation.
 const DefaultWait = 30 * time.Second
 
-// Config has the parts that the tools use. All fields are required except Wait.
+// Config contains everything used by the tools. All fields are required except Wait.
 type Config struct {
-	// Client needs a journal, which prevents a second execution of an action.
+	// Client needs a journal, which prevents repeated execution.
 	Client *haggle.Client
-	// Wallet signs within its limits. There is no other way to sign.
+	// Wallet signs within the policy limits. Nothing else signs.
 	Wallet *policy.Policy
-	// Limits is the configuration of Wallet, and Usage reads the records of its usage.
+	// Limits is Wallet's configuration, and Usage reads the usage records.
 	Limits policy.Config
 	Usage  func(context.Context) ([]policy.Record, error)
-	// Wait limits a call that sends. If zero, DefaultWait is used.
+	// Wait limits a call that sends. If 0, DefaultWait is used.
 	Wait time.Duration
-	// Version is the version in the server's description.
+	// Version is reported in the server's description.
 	Version string
 }
 
@@ -45,7 +45,7 @@ you send anything again. A denial by the policy is final: report it, and do not 
 call names the state that you have read, and the program refuses another one. haggle_close returns the rent
 of an ended negotiation to the buyer.`
 
-// server has the state that the calls share.
+// server holds the state shared by the calls.
 type server struct {
 	Config
 	// sending has an element while a call sends: the wallet carries out one action at a time.
@@ -53,13 +53,13 @@ type server struct {
 
 	lock  sync.Mutex
 	mints map[solana.PublicKey]mint.Mint
-	// keys are the calls that have sent a transaction, by idempotency key.
+	// keys maps idempotency keys to the calls that sent a transaction.
 	keys map[string]keyedCall
-	// pending are the transactions of unknown outcome, by negotiation.
+	// pending maps negotiations to transactions with unknown outcome.
 	pending map[solana.PublicKey]pendingTransaction
 }
 
-// New returns a server with the tools of a wallet.
+// New returns a server with the wallet's tools.
 func New(config Config) *mcp.Server {
 	if config.Wait == 0 {
 		config.Wait = DefaultWait

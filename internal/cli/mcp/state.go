@@ -11,8 +11,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Amount is an amount of a mint, or of lamports. The mint's symbol is not part of it, because its issuer can
-// write any text there.
+// Amount is an amount in a mint or in lamports. It excludes the mint's symbol: the issuer can write any text
+// there.
 type Amount struct {
 	BaseUnits string `json:"base_units" jsonschema:"whole number of the mint's smallest unit"`
 	Tokens    string `json:"tokens,omitempty" jsonschema:"the same amount in tokens, with all decimals; missing if they are unknown"`
@@ -22,20 +22,20 @@ func amountOf(m mint.Mint, units uint64) Amount {
 	return Amount{strconv.FormatUint(units, 10), m.Tokens(units).Decimal()}
 }
 
-// Offer is the current offer of a negotiation.
+// Offer is a negotiation's current offer.
 type Offer struct {
 	Amount Amount `json:"amount"`
 	By     string `json:"by" jsonschema:"buyer, seller, or midpoint of the reservation prices"`
 	Terms  *Terms `json:"terms,omitempty" jsonschema:"terms that an acceptance of the offer accepts too"`
 }
 
-// Range is the range of the next offer.
+// Range is the price range for the next offer.
 type Range struct {
 	Least Amount `json:"least"`
 	Most  Amount `json:"most"`
 }
 
-// Terms are the terms of an invitation or an offer beside its price.
+// Terms contains the invitation or offer terms beside the price.
 type Terms struct {
 	QualityTier    uint8   `json:"quality_tier,omitempty"`
 	SLAMillis      uint32  `json:"sla_ms,omitempty" jsonschema:"time to answer in milliseconds"`
@@ -58,7 +58,7 @@ type State struct {
 	Round       uint8  `json:"round" jsonschema:"number of offers that have been made"`
 	MaxRounds   uint8  `json:"max_rounds"`
 	Offer       *Offer `json:"offer,omitempty"`
-	// History is set by the status of a single negotiation only.
+	// History is set only in the status of a single negotiation.
 	History         *History `json:"history,omitempty" jsonschema:"offers that have been made: only haggle_status with a negotiation returns it"`
 	Turn            string   `json:"turn,omitempty" jsonschema:"side whose turn it is"`
 	YourTurn        bool     `json:"your_turn"`
@@ -149,7 +149,7 @@ func termsOf(metadata [protocol.MaxMetadataLen]byte, m mint.Mint) *Terms {
 	return terms
 }
 
-// nextStep returns the step after which the negotiation goes on, in the names of the tools.
+// nextStep returns the step to continue the negotiation with, using tool names.
 func nextStep(v *State) string {
 	ended := v.Status == "settled" || v.Status == "rejected" || v.Status == "expired"
 	switch {

@@ -82,7 +82,7 @@ func (s *server) addTools(m *mcp.Server) {
 	}, handler(s.suggest))
 }
 
-// handler returns the handler of a tool for the SDK.
+// handler returns a tool's handler for the SDK.
 func handler[In any](call func(context.Context, In) *Answer) mcp.ToolHandlerFor[In, *Answer] {
 	return func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, *Answer, error) {
 		return result(call(ctx, in))
@@ -121,7 +121,7 @@ func acceptSchema() *jsonschema.Schema {
 	return schema
 }
 
-// schemaOf returns the schema of a type of this package.
+// schemaOf returns the schema for a type in this package.
 func schemaOf[T any]() *jsonschema.Schema {
 	schema, err := jsonschema.For[T](nil)
 	if err != nil {
@@ -135,7 +135,7 @@ type serviceArguments struct {
 	ServiceHash string `json:"service_hash,omitempty" jsonschema:"instead of service: its SHA-256, in hex"`
 }
 
-// hash returns the hash of the service that the arguments name.
+// hash returns the service hash given by the arguments.
 func (a serviceArguments) hash() ([32]byte, error) {
 	switch {
 	case a.Service != "" && a.ServiceHash != "":
@@ -187,7 +187,7 @@ func (s *server) create(ctx context.Context, in createArguments) *Answer {
 	})
 }
 
-// creation returns the request of a creation.
+// creation returns the request to create a negotiation.
 func (s *server) creation(ctx context.Context, in createArguments) (haggle.CreateRequest, error) {
 	request := haggle.CreateRequest{
 		Buyer: s.me(), MaxRounds: in.Rounds, DecayRateBps: in.DecayBps, Key: in.Key,
@@ -249,8 +249,8 @@ func (s *server) creation(ctx context.Context, in createArguments) (haggle.Creat
 // the command line.
 const defaultDeadline = 30 * time.Minute
 
-// sameCreation returns an error if the negotiation that a repeated creation found has other terms. A
-// negotiation that cannot be read any more counts as the same.
+// sameCreation returns an error if the negotiation found by a repeated creation uses different terms. An
+// unreadable negotiation counts as the same.
 func (s *server) sameCreation(
 	ctx context.Context, request *haggle.CreateRequest, address solana.PublicKey,
 ) error {
@@ -262,7 +262,7 @@ func (s *server) sameCreation(
 	return unexpected("negotiation %s was created before with this idempotency_key, on other terms", address)
 }
 
-// units converts an amount to base units of a mint.
+// units converts an amount to the mint's base units.
 func (s *server) units(ctx context.Context, mint solana.PublicKey, name, written string) (uint64, error) {
 	text, err := amount.Parse(written)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Errors of the comparison with the chain.
+// Errors returned when comparing with the chain.
 var (
 	// ErrChain: terms, offers or last move on chain are others than in the proof.
 	ErrChain = errors.New("the proof differs from the chain")
@@ -28,11 +28,11 @@ var (
 	ErrNoHistory = errors.New("the node does not have the events of the negotiation")
 )
 
-// course is a negotiation as its events show it.
+// course is a negotiation reconstructed from events.
 type course struct {
 	terms  proof.Terms
 	offers []proof.Offer
-	// signatures are the transactions of the offers.
+	// signatures holds the transactions that made the offers.
 	signatures []solana.Signature
 	last       *proof.Last
 	// created is the transaction of the creation.
@@ -47,7 +47,7 @@ func termsOf(n *haggle.Snapshot) proof.Terms {
 	}
 }
 
-// newCourse returns a negotiation that the transaction with a signature created.
+// newCourse returns a negotiation created by the transaction with the given signature.
 func newCourse(created *protocol.NegotiationCreated, signature solana.Signature) *course {
 	return &course{created: signature, offers: []proof.Offer{}, terms: proof.Terms{
 		Negotiation: proof.Address(created.NegotiationID), CreatedAt: created.Timestamp,
@@ -57,7 +57,8 @@ func newCourse(created *protocol.NegotiationCreated, signature solana.Signature)
 	}}
 }
 
-// read returns the negotiations at an address, the oldest first: a closed one can be followed by another.
+// read returns the negotiations at the given address, oldest first: a closed negotiation can be followed by
+// another.
 func read(
 	ctx context.Context, client *haggle.Client, negotiation solana.PublicKey,
 ) (courses []*course, err error) {
@@ -86,7 +87,7 @@ func read(
 	return courses, nil
 }
 
-// add adds the move of an event. It returns false if it is an offer and the offer before it is missing.
+// add adds an event's move. For an offer, it returns false if the preceding offer is missing.
 func (c *course) add(event protocol.Event, signature solana.Signature) bool {
 	switch event := event.(type) {
 	case *protocol.OfferSubmitted:
@@ -101,8 +102,8 @@ func (c *course) add(event protocol.Event, signature solana.Signature) bool {
 	return true
 }
 
-// offer adds an offer, unless it is known. It returns false if the offer before it is missing. The round is 0
-// for the first offer.
+// offer adds an offer, unless it is known. It returns false if the preceding offer is missing. Rounds start
+// at 0.
 func (c *course) offer(round int, amount uint64, signature solana.Signature) bool {
 	if round == len(c.offers) {
 		c.offers = append(c.offers, proof.Offer{Amount: amount})
@@ -127,8 +128,8 @@ func (c *course) rejected(by solana.PublicKey) {
 }
 
 // Compare compares a valid proof with the chain, metadata included. It returns ErrChain, or ErrUnpublished
-// for a side without an offer: the chain cannot show then that the commitment is older than the side's move.
-// It compares an unfinished proof as far as that goes, and does not return ErrUnpublished for it.
+// for a side that made no offer: in this case the chain cannot show that the commitment is older than the
+// side's move. It compares an unfinished proof as far as possible, and does not return ErrUnpublished for it.
 func Compare(ctx context.Context, client *haggle.Client, p *proof.Proof) error {
 	negotiation := solana.PublicKey(p.Terms.Negotiation)
 	courses, err := read(ctx, client, negotiation)
@@ -150,7 +151,7 @@ func Compare(ctx context.Context, client *haggle.Client, p *proof.Proof) error {
 	return c.compare(p)
 }
 
-// firstOf returns the index of a side's first offer: the buyer opens.
+// firstOf returns the index at which a side's offers start: the buyer opens.
 func firstOf(side proof.Side) int {
 	if side == proof.Seller {
 		return 1
@@ -158,7 +159,7 @@ func firstOf(side proof.Side) int {
 	return 0
 }
 
-// compare compares a valid proof with the course and its metadata. Its errors are those of [Compare].
+// compare compares a valid proof with the course and the metadata. It returns the same errors as [Compare].
 func (c *course) compare(p *proof.Proof) error {
 	if difference := c.difference(p); difference != "" {
 		return fmt.Errorf("%w: %s", ErrChain, difference)
@@ -172,7 +173,7 @@ func (c *course) compare(p *proof.Proof) error {
 	case first < len(c.offers):
 		metadata := onchain.Metadata(c.offers[first].Metadata)
 		published, _ := metadata.Commitment()
-		// A document has the commitment only in its text.
+		// A document contains the commitment only in the document text.
 		if _, inDocument := metadata.Document(); !inDocument && p.Commitment != published {
 			return fmt.Errorf("%w: offer %d on chain does not carry the commitment", ErrChain, first+1)
 		}
@@ -193,7 +194,7 @@ func (c *course) readMetadata(ctx context.Context, client *haggle.Client) error 
 	return nil
 }
 
-// metadataOf returns the metadata of an offer from its transaction.
+// metadataOf returns an offer's metadata, read from the transaction.
 func metadataOf(
 	ctx context.Context, client *haggle.Client, signature solana.Signature, negotiation solana.PublicKey,
 	round uint8,
@@ -211,8 +212,8 @@ func metadataOf(
 	return metadata, fmt.Errorf("%w: transaction %s has no offer on %s", ErrNoHistory, signature, negotiation)
 }
 
-// calls returns the program's instructions in a transaction in their order, also if other programs have sent
-// them. It returns false if there may be others, which this version or the node does not know.
+// calls returns the program's instructions in a transaction in order, including those sent by other programs.
+// It returns false if there may be further instructions, unknown to this version or missing at the node.
 func calls(
 	ctx context.Context, client *haggle.Client, signature solana.Signature,
 ) (called []protocol.AnyInstruction, complete bool, err error) {

@@ -17,7 +17,7 @@ var (
 	negotiation   = solana.PublicKey{3}
 )
 
-// offerOf returns the instruction of an offer. Its metadata begin with 5 and the round.
+// offerOf returns an offer instruction. The metadata begins with 5 and the round.
 func offerOf(t *testing.T, offerer solana.PublicKey, round uint8, amount uint64) solana.Instruction {
 	t.Helper()
 	instruction, err := (&protocol.SubmitOffer{
@@ -61,14 +61,14 @@ func creation() *protocol.NegotiationCreated {
 		EscrowAmount: 100_000, MaxRounds: 6, MinOfferBps: 1_000, Timestamp: 7}
 }
 
-// offered is the event of an offer; the round is 0 for the first one.
+// offered is an offer event; rounds start at 0.
 func offered(offerer solana.PublicKey, round uint8, amount uint64) *protocol.OfferSubmitted {
 	return &protocol.OfferSubmitted{
 		NegotiationID: negotiation, Offerer: offerer, Amount: amount, Round: round + 1,
 	}
 }
 
-// instructionOf returns an instruction in which one account stands for all that are not set.
+// instructionOf returns an instruction with a single account in place of all accounts not set.
 func instructionOf(t *testing.T, of protocol.AnyInstruction) solana.Instruction {
 	t.Helper()
 	for _, field := range reflect.ValueOf(of).Elem().Fields() {
@@ -184,7 +184,7 @@ func TestCompareOfARunningNegotiation(t *testing.T) {
 	require.NoError(t, err)
 	for metadata, want := range map[onchain.Metadata]error{
 		onchain.CommitmentMetadata(commitment):    nil,
-		onchain.DocumentMetadata([32]byte{1}):     nil, // with the commitment in its text
+		onchain.DocumentMetadata([32]byte{1}):     nil, // with the commitment in the document text
 		onchain.CommitmentMetadata([32]byte{1}):   ErrChain,
 		protocol.Terms{QualityTier: 1}.Metadata(): ErrChain,
 	} {

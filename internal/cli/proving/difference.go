@@ -13,8 +13,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/proof"
 )
 
-// difference describes the first kind of differences between a proof and the chain: of the terms, of the
-// offers, or of the end. It is empty if there is none. An unfinished proof can lack the last offers.
+// difference describes the earliest kind of difference between a proof and the chain, checked in order:
+// terms, offers, end. It returns "" if they agree. An unfinished proof may lack the last offers.
 func (c *course) difference(p *proof.Proof) string {
 	if found := differentTerms(p.Terms, c.terms); found != "" {
 		return found
@@ -71,7 +71,7 @@ func count(number uint64, unit string) string {
 	return fmt.Sprintf("%d %s", number, english.PluralWord(int(min(number, 2)), unit, ""))
 }
 
-// hexOf writes metadata without the zeros at its end.
+// hexOf formats metadata, trailing zeros removed.
 func hexOf(m proof.Metadata) string {
 	if m == (proof.Metadata{}) {
 		return "none"

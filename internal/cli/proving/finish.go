@@ -18,19 +18,20 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/proof"
 )
 
-// ErrNoEnd: the node has not returned the end of the negotiation yet.
+// ErrNoEnd: the node has yet to return the negotiation's end.
 var ErrNoEnd = errors.New("the node has not returned the end of the negotiation")
 
-// The pauses between two readings of a history that lacks the end.
+// Pauses when rereading a history that lacks the end.
 const (
 	firstPause   = 200 * time.Millisecond
 	longestPause = 5 * time.Second
 )
 
-// Finish adds the offers and the last move on chain to the unfinished proof of a negotiation that has ended,
-// and verifies it. A node's history can lag behind its accounts, so Finish retries until it has the end. It
-// returns ErrNoEnd if ctx is done before. An address can have several negotiations, and then several proofs:
-// Finish returns the paths of those that it has finished; none if the agent has no unfinished one.
+// Finish adds the offers and the last move on chain to an ended negotiation's unfinished proof, and verifies
+// the proof. A node's history can lag behind the accounts, so Finish retries until the history contains the
+// end. It returns ErrNoEnd if ctx is done earlier. An address can hold several negotiations in turn, with
+// several proofs: Finish returns the paths of the proofs it finished; none if the agent has no unfinished
+// proof.
 func (p *Prover) Finish(
 	ctx context.Context, client *haggle.Client, negotiation solana.PublicKey,
 ) (paths []string, err error) {
@@ -50,7 +51,7 @@ func (p *Prover) Finish(
 	return paths, err
 }
 
-// finishKnown finishes the proofs of the negotiations at an address whose ends the node has.
+// finishKnown finishes the proofs for the negotiations at the given address whose ends the node knows.
 func (p *Prover) finishKnown(
 	ctx context.Context, client *haggle.Client, negotiation solana.PublicKey,
 ) (paths []string, err error) {
@@ -82,7 +83,7 @@ func (p *Prover) finishKnown(
 	return paths, nil
 }
 
-// unfinished returns the agent's unfinished proofs of the negotiations at an address, by their created_at.
+// unfinished returns the agent's unfinished proofs for the negotiations at the given address, by created_at.
 func (p *Prover) unfinished(negotiation solana.PublicKey) (map[int64]*proof.Proof, error) {
 	entries, err := os.ReadDir(p.Folder)
 	if err != nil {
@@ -105,7 +106,7 @@ func (p *Prover) unfinished(negotiation solana.PublicKey) (map[int64]*proof.Proo
 	return found, nil
 }
 
-// complete adds the moves of a negotiation and the agent's documents to its proof, and verifies it.
+// complete adds a negotiation's moves and the agent's documents to the proof, and verifies the proof.
 func (p *Prover) complete(ctx context.Context, client *haggle.Client, made *proof.Proof, c *course) error {
 	if err := c.readMetadata(ctx, client); err != nil {
 		return err

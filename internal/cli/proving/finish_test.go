@@ -29,7 +29,7 @@ func snapshot(createdAt int64) *haggle.Snapshot {
 	return n
 }
 
-// rejected executes a negotiation that the seller rejects after an offer.
+// rejected executes a negotiation that the seller rejects in response to an offer.
 func (n *scriptedNode) rejected() {
 	n.t.Helper()
 	n.execute(create(n.t), false, creation())

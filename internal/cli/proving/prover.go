@@ -22,33 +22,33 @@ import (
 
 // Prover commits an agent to its strategy, and writes a proof for each negotiation.
 type Prover struct {
-	// Folder has one file for each negotiation and side. From the commitment on it has the reveal: it is
-	// private until the negotiation is over.
+	// Folder contains a file for each negotiation and side. Once the commitment is made, the file contains
+	// the reveal: keep it private until the negotiation is over.
 	Folder string
 	// Side is the agent's side.
 	Side proof.Side
 	// Strategy is the subject of the commitment, if Model is nil.
 	Strategy proof.Strategy
-	// Model is the language model that the agent commits to instead, because its moves cannot be replayed.
+	// Model is the language model that the agent commits to instead, because model moves cannot be replayed.
 	Model *proof.Model
-	// Document returns the document with a hash if the agent has had it in the negotiation, otherwise nil. If
-	// nil, the proof has no documents.
+	// Document returns the document with the given hash if the agent had it in the negotiation, otherwise
+	// nil. If nil, the proof contains no documents.
 	Document func(
 		ctx context.Context, negotiation solana.PublicKey, createdAt int64, hash [32]byte,
 	) ([]byte, error)
-	// Committed is called with each new commitment, before it is published. If nil, it is not called.
+	// Committed is called with each new commitment before publication. If nil, it is not called.
 	Committed func(negotiation solana.PublicKey, commitment proof.Hash)
 
 	lock sync.Mutex
 }
 
-// Path returns the path of the side's proof of a negotiation. Agents of both sides can have one Folder.
+// Path returns the proof path for the side in a negotiation. Agents on both sides may share a Folder.
 func (p *Prover) Path(negotiation solana.PublicKey, createdAt int64) string {
 	return filepath.Join(p.Folder, fmt.Sprintf("%s-%d-%s.json", negotiation, createdAt, p.Side))
 }
 
 // Commit returns the commitment for a negotiation. The first call makes the nonce and writes the file, before
-// anything is published; later calls, also after a restart, read it.
+// anything is published; later calls, including those following a restart, read the file.
 func (p *Prover) Commit(n *haggle.Snapshot) ([32]byte, error) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -86,7 +86,7 @@ func (p *Prover) Commit(n *haggle.Snapshot) ([32]byte, error) {
 	return made.Commitment, nil
 }
 
-// reveal returns the subject of the commitment, without a nonce.
+// reveal returns the subject of the commitment, nonce not included.
 func (p *Prover) reveal() proof.Reveal {
 	if p.Model != nil {
 		return proof.Reveal{Model: p.Model}
@@ -107,7 +107,7 @@ func readProof(path string) (*proof.Proof, error) {
 	return p, nil
 }
 
-// write replaces a file at once: a nonce must not be lost after its commitment is published.
+// write replaces a file atomically: a nonce must not be lost once the commitment is published.
 func write(path string, p *proof.Proof) error {
 	var text bytes.Buffer
 	if err := p.Write(&text); err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// newSeveral returns a prover that writes to a folder, and the strategy's player over several issues with its
-// memory in the same folder.
+// newSeveral returns a prover that writes to a directory, and the strategy's player over several issues,
+// which stores memory in the same directory.
 func newSeveral(t *testing.T, folder string, side proof.Side) (*Prover, *issues.Player) {
 	several := &proof.Issues{
 		Domain:  "issues:\n- {name: price, type: ContiguousIssue, values: [1, 5]}\n",
@@ -34,7 +34,7 @@ func newSeveral(t *testing.T, folder string, side proof.Side) (*Prover, *issues.
 	}
 }
 
-// newNegotiation returns a negotiation in which the buyer has the turn.
+// newNegotiation returns a negotiation where it is the buyer's turn.
 func newNegotiation() *haggle.Snapshot {
 	n := &haggle.Snapshot{}
 	n.Status, n.EscrowAmount, n.EffectiveEscrow = protocol.NegotiationStatusProposed, 10, 10
@@ -59,7 +59,7 @@ func TestTheMemoryKeepsTheNonce(t *testing.T) {
 	require.Len(t, files, 1)
 }
 
-// TestBothSidesHaveOneFolder has the agents of both sides of a negotiation, with one folder for everything.
+// TestBothSidesHaveOneFolder checks that the agents on both sides can use the same directory for everything.
 func TestBothSidesHaveOneFolder(t *testing.T) {
 	n, folder := newNegotiation(), t.TempDir()
 	commitments := map[[32]byte]bool{}

@@ -11,11 +11,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Publication is the content of a side's first offer on chain, the only place for its commitment.
+// Publication describes the content of a side's first offer on chain, the only place for the commitment.
 type Publication int
 
 const (
-	// Unknown: the index lacks the first offer or its metadata.
+	// Unknown: the index lacks the first offer or the offer metadata.
 	Unknown Publication = iota
 	// NoOffer: the side made no offer.
 	NoOffer
@@ -23,25 +23,25 @@ const (
 	NoCommitment
 	// Commitment: the first offer carries a commitment.
 	Commitment
-	// Document: the first offer carries the hash of a document. Only its text shows whether it has a commitment.
+	// Document: the first offer carries a document hash. The document text may contain a commitment.
 	Document
 )
 
-// Record is a negotiation of an agent in an index.
+// Record is an agent's negotiation in an index.
 type Record struct {
 	// Side is the agent's side.
 	Side proof.Side
-	// Published is the content of the agent's first offer. Hash is its commitment; zero if there is none.
+	// Published describes the agent's first offer. Hash is the commitment in it; zero if none.
 	Published Publication
 	Hash      proof.Hash
 
 	// course is nil if the creation is unknown.
 	course *course
-	// gap is the reason why the moves are not all known; empty if they are.
+	// gap is the reason why some moves are unknown; "" if all are known.
 	gap string
 }
 
-// NewRecord returns the record of a negotiation.
+// NewRecord returns a negotiation's record.
 func NewRecord(n *indexer.AgentNegotiation) *Record {
 	r := &Record{Side: proof.Seller}
 	if n.IsBuyer {
@@ -86,7 +86,7 @@ func (r *Record) add(item indexer.EventWithMetadata) {
 	}
 }
 
-// publicationIn returns the content of an offer's metadata; nil if they are unknown.
+// publicationIn interprets an offer's metadata; nil means unknown.
 func publicationIn(metadata *[64]byte) (Publication, proof.Hash) {
 	if metadata == nil {
 		return Unknown, proof.Hash{}
@@ -101,7 +101,7 @@ func publicationIn(metadata *[64]byte) (Publication, proof.Hash) {
 	return NoCommitment, proof.Hash{}
 }
 
-// CreatedAt returns the time of the creation in Unix seconds; false if it is unknown.
+// CreatedAt returns the creation time in Unix seconds; false if unknown.
 func (r *Record) CreatedAt() (int64, bool) {
 	if r.course == nil {
 		return 0, false

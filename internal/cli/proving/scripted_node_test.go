@@ -19,12 +19,13 @@ import (
 
 type object map[string]any
 
-// scriptedNode is a node with the transactions that a test defines, the oldest first.
+// scriptedNode is a node that returns the transactions defined by a test, oldest first.
 type scriptedNode struct {
 	t            *testing.T
 	lock         sync.Mutex
 	transactions []*scriptedTransaction
-	// unlisted is the number of the newest transactions that lists omit, and listed is called before each list.
+	// unlisted is the number of newest transactions omitted from lists, and listed is called at the start of
+	// each list request.
 	unlisted int
 	listed   func()
 }
@@ -129,7 +130,7 @@ func (n *scriptedNode) removeLast() {
 	n.transactions = n.transactions[:len(n.transactions)-1]
 }
 
-// sentBy makes an instruction one that another program sends.
+// sentBy turns an instruction into an inner instruction sent by another program.
 func (n *scriptedNode) sentBy(program solana.PublicKey, instruction solana.Instruction) *scriptedTransaction {
 	n.t.Helper()
 	accounts := append(instruction.Accounts(), solana.Meta(instruction.ProgramID()))

@@ -13,9 +13,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// addUnlogged adds the moves of a transaction whose logs may lack events, from its instructions: otherwise a
-// party could hide a move behind long logs. It returns ErrNoHistory if the instructions do not show the
-// moves.
+// addUnlogged adds moves from the instructions of a transaction whose logs may lack events: otherwise a party
+// could hide a move behind long logs. It returns ErrNoHistory if the instructions do not show the moves.
 func addUnlogged(
 	ctx context.Context, client *haggle.Client, courses []*course, negotiation solana.PublicKey,
 	signature solana.Signature,
@@ -36,11 +35,11 @@ func addUnlogged(
 	return nil
 }
 
-// addCall adds the move of an instruction unless it is known. It returns false if the move cannot be known.
+// addCall adds an instruction's move unless it is known. It returns false if the move cannot be known.
 func addCall(
 	courses []*course, negotiation solana.PublicKey, signature solana.Signature, item protocol.AnyInstruction,
 ) bool {
-	// The address can have several negotiations.
+	// The address may have held several negotiations.
 	createdAt := func(seconds int64) *course {
 		for _, c := range courses {
 			if c.terms.CreatedAt == seconds {
@@ -83,7 +82,7 @@ func addCall(
 			courses[len(courses)-1].last = &proof.Last{Move: "expire"}
 		}
 	case *protocol.RevealZopaPrice:
-		// It can end the negotiation.
+		// Such an instruction can terminate the negotiation.
 		return i.Negotiation != negotiation
 	}
 	return true
