@@ -79,7 +79,7 @@ func TestActionsForPeopleAreATable(t *testing.T) {
 	}
 }
 
-// Two unrelated purchases do not wait for each other's journal.
+// Unrelated purchases do not block on each other's journal.
 func TestEachMatterHasAJournalOfItsOwn(t *testing.T) {
 	party := func() *Party {
 		return &Party{

@@ -18,13 +18,14 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// statusTimeout is how long an interrupted agent may take to report the state of its negotiation.
+// statusTimeout limits how long an interrupted agent may take to report the negotiation state.
 const statusTimeout = 5 * time.Second
 
-// Bargain runs a negotiation to its end: the one at the address, or if that is zero the first one in which
-// the agent engages. It returns the deal, or an exitcode.NoDeal error.
+// Bargain runs a negotiation to completion: at the given address, or, if the address is zero, the first
+// negotiation that the agent engages in. It returns the deal, or an exitcode.NoDeal error.
 //
-// The flags of the agent set the limits on the terms. It prints each action, after config.Acted. An error that is not transient ends it; a restart continues.
+// The agent flags limit the terms. It calls config.Acted, then prints the action. A non-transient error ends
+// the run; a restart continues.
 func (p *Party) Bargain(ctx context.Context, negotiation solana.PublicKey, config agent.Config) (*agent.Result, error) {
 	bargaining, give := context.WithCancelCause(ctx)
 	defer give(nil)
@@ -60,7 +61,7 @@ func (p *Party) Bargain(ctx context.Context, negotiation solana.PublicKey, confi
 		return nil, err
 	case err != nil && (result.Side == protocol.OfferSideSeller ||
 		result.Status != protocol.NegotiationStatusSettled || !waitsForAccount(err)):
-		return nil, err // a seller that is not paid has not sold
+		return nil, err // an unpaid seller has sold nothing
 	case err != nil:
 		// The deal stands.
 		p.Note("a token account cannot receive its payment; once it can: haggle negotiation claim-payout %s, then close", result.Negotiation)
@@ -71,7 +72,7 @@ func (p *Party) Bargain(ctx context.Context, negotiation solana.PublicKey, confi
 	return result, nil
 }
 
-// logger returns a logger for waits and fallbacks, and for warnings about nodes and decisions. Actions are printed
+// logger returns a logger for waits, fallbacks, and warnings about nodes and decisions. Actions are printed
 // by Log.
 func (p *Party) logger() *slog.Logger {
 	options := &slog.HandlerOptions{Level: agent.LevelNotice}
@@ -82,13 +83,13 @@ func (p *Party) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, options))
 }
 
-// waitsForAccount reports whether a payout fails because of a token account.
+// waitsForAccount reports whether the payout fails because of a token account.
 func waitsForAccount(err error) bool {
 	var token *transaction.Error
 	return errors.Is(err, protocol.ErrPayoutPending) || errors.As(err, &token) && token.Program == solana.TokenProgramID
 }
 
-// interrupted returns an error with the state of the negotiation.
+// interrupted returns an error describing the negotiation state.
 func (p *Party) interrupted(ended context.Context, negotiation solana.PublicKey) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ended), statusTimeout)
 	defer cancel()

@@ -17,7 +17,7 @@ import (
 // Service is the default service that the example agents bargain about.
 const Service = "Find the whales in 10,000 Solana transactions"
 
-// Flags are the flags that both agents share.
+// Flags holds the flags shared by both agents.
 type Flags struct {
 	Connection  connection.Flags
 	Trust       connection.TrustFlags
@@ -30,14 +30,14 @@ type Flags struct {
 	Journal string
 	JSON    bool
 
-	// Limits are the worst terms beside the price that the agent engages on.
+	// Limits holds the worst terms beside the price that the agent engages on.
 	Limits player.LimitFlags
 
 	play         player.Flags
 	openingGiven func() bool
 }
 
-// Register adds the flags to a command. The counterpart is "buyer" or "seller"; the prices are the defaults,
+// Register adds the flags to a command. The counterpart is "buyer" or "seller"; the prices given are defaults
 // in tokens.
 func (f *Flags) Register(cmd *cobra.Command, counterpart, opening, reservation string) {
 	flags := cmd.Flags()
@@ -68,7 +68,7 @@ func mustParse(tokens string) amount.Text {
 	return text
 }
 
-// Main runs an agent's command until it ends or is interrupted, and exits with a code that a script can use.
+// Main runs an agent's command until completion or interruption, and exits with a code usable in scripts.
 func Main(cmd *cobra.Command, log *Log) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// A second Ctrl-C ends the program at once.

@@ -43,9 +43,9 @@ func (p *Party) openJournal(ctx context.Context) (*store.Store, error) {
 	return opened, nil
 }
 
-// ownJournal returns the path of the agent's own file, in a directory that it creates. Each combination of role,
-// wallet, counterparty, mint, service and cluster has its own file: a transaction that was sent to one
-// cluster does not exist on another.
+// ownJournal returns the path to the agent's file, in a directory that it creates. Each combination of role,
+// wallet, counterparty, mint, service and cluster uses a separate file: a transaction sent to a given cluster
+// does not exist on another.
 func (p *Party) ownJournal(ctx context.Context) (string, error) {
 	client, err := p.flags.Connection.Client()
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/store"
 )
 
-// Party is an agent: its wallet, its counterparty, and its prices.
+// Party is an agent: wallet, counterparty, and prices.
 type Party struct {
 	*Log
 	Client      *haggle.Client
@@ -29,21 +29,21 @@ type Party struct {
 	Counterpart solana.PublicKey
 	Mint        solana.PublicKey
 	ServiceHash [32]byte
-	// Metadata are the terms beside price and service; all zeros for none.
+	// Metadata contains the terms beside price and service; all zeros for none.
 	Metadata [protocol.MaxMetadataLen]byte
 	// Opening and Reservation are base units of the mint.
 	Opening, Reservation uint64
 
 	flags *Flags
-	// player has the strategy; nil selects the agent's own.
+	// player plays the strategy; nil selects the agent's built-in strategy.
 	player *player.Player
 	// gate is nil without --trust and --allowlist.
 	gate *identity.Gate
-	// journal is nil without one.
+	// journal is nil if not used.
 	journal *store.Store
 }
 
-// Open opens the wallet and the journal, connects, and reads the mint, which the prices depend on.
+// Open opens the wallet and the journal, connects, and reads the mint, because prices depend on it.
 func (f *Flags) Open(ctx context.Context, log *Log) (p *Party, err error) {
 	log.JSON = f.JSON
 	p = &Party{Log: log, Counterpart: f.Counterpart.Key(), Mint: f.Mint.Key(), ServiceHash: protocol.ServiceHash(f.Service), flags: f}
@@ -156,8 +156,8 @@ func (p *Party) Units(flag string, text amount.Text) (uint64, error) {
 	return units, nil
 }
 
-// Suits reports whether the standing offer has the agreed terms beside the price. An offer's metadata can
-// have others, and its acceptance covers them. These agents have agreed on none.
+// Suits reports whether the standing offer contains the agreed terms beside the price. Offer metadata can
+// contain further terms, covered by an acceptance. These agents have agreed on none.
 func (p *Party) Suits(n *haggle.Snapshot) bool {
 	none := p.Metadata == [protocol.MaxMetadataLen]byte{}
 	return n.Metadata == p.Metadata || none && protocol.IsPriceOnly(n.Metadata)
@@ -172,7 +172,7 @@ func (p *Party) Vet(ctx context.Context) error {
 	return p.gate.Check(ctx, p.Counterpart)
 }
 
-// Created prints the creation of a negotiation.
+// Created prints a negotiation's creation.
 func (p *Party) Created(created *haggle.Action, receipt *haggle.Receipt) {
 	p.did(actions.OfCreation(p.Agent, created, receipt, p.Tokens))
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Unfinished returns the address of a negotiation of an earlier run in which the agent has a role; zero if
-// there is none. With a journal it first resolves the transactions of the earlier run.
+// Unfinished returns the address of an earlier run's negotiation where the agent plays a role; zero if none.
+// If there is a journal, the earlier run's transactions are resolved first.
 func (p *Party) Unfinished(ctx context.Context, filter haggle.Filter, isOurs func(*haggle.Snapshot) bool) (solana.PublicKey, error) {
 	created, err := p.recover(ctx)
 	if err != nil {
@@ -37,8 +37,8 @@ func (p *Party) Unfinished(ctx context.Context, filter haggle.Filter, isOurs fun
 	return created, nil
 }
 
-// recover resolves the transactions of an earlier run. It returns the negotiation that the run has created,
-// if any: the list of a node that lags may not have it yet.
+// recover resolves an earlier run's transactions. It returns the negotiation created by that run, if any: a
+// lagging node's list may not contain it yet.
 func (p *Party) recover(ctx context.Context) (created solana.PublicKey, err error) {
 	if p.journal == nil {
 		return created, nil
@@ -69,7 +69,7 @@ func (p *Party) recover(ctx context.Context) (created solana.PublicKey, err erro
 	return created, err
 }
 
-// isAbout reports whether a created negotiation has the agent's parties, mint and service.
+// isAbout reports whether a created negotiation matches the agent's parties, mint and service.
 func (p *Party) isAbout(begun *protocol.NegotiationCreated) bool {
 	return begun.Buyer == p.Self && begun.Seller == p.Counterpart && begun.TokenMint == p.Mint && begun.ServiceHash == p.ServiceHash
 }

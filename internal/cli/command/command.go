@@ -12,7 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 )
 
-// SuggestionDistance is the number of wrong letters in a command up to which another one is suggested.
+// SuggestionDistance is the largest number of wrong letters for suggesting a similar command.
 const SuggestionDistance = 2
 
 // Group returns a command that holds subcommands and prints its help.
@@ -26,7 +26,7 @@ func Group(use, short, long string, members ...*cobra.Command) *cobra.Command {
 	return group
 }
 
-// Known refuses the name of a subcommand that does not exist, and suggests a similar one.
+// Known refuses the name of a nonexistent subcommand, and suggests a similar name.
 func Known(cmd *cobra.Command, arguments []string) error {
 	if len(arguments) == 0 {
 		return nil
@@ -38,7 +38,7 @@ func Known(cmd *cobra.Command, arguments []string) error {
 	return &exitcode.Error{Kind: exitcode.Usage, Hint: hint, Err: fmt.Errorf("%s has no command %q", cmd.CommandPath(), arguments[0])}
 }
 
-// CheckArguments makes every command below parent check the number of its arguments by its usage line: NAME is
+// CheckArguments makes every command below parent check the argument count against the usage line: NAME is
 // required, [NAME] is optional, and NAME... can be repeated.
 func CheckArguments(parent *cobra.Command) {
 	for _, cmd := range parent.Commands() {
@@ -67,7 +67,7 @@ func asInUsage(cmd *cobra.Command, arguments []string) error {
 	return nil
 }
 
-// Choices registers the values of a flag for completion.
+// Choices registers a flag's values for completion.
 func Choices(cmd *cobra.Command, flag string, values ...string) {
 	complete := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
 	if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
@@ -75,7 +75,7 @@ func Choices(cmd *cobra.Command, flag string, values ...string) {
 	}
 }
 
-// Required marks flags that a command needs.
+// Required marks flags as required by the command.
 func Required(cmd *cobra.Command, names ...string) {
 	for _, name := range names {
 		if err := cmd.MarkFlagRequired(name); err != nil {

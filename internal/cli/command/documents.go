@@ -7,11 +7,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// documents has the types of the documents of each command, a []reflect.Type.
+// documents maps commands to their document types, a []reflect.Type.
 var documents sync.Map
 
-// Documents declares the types of the documents that a command prints with --json. docs/schemas is generated
-// from them.
+// Documents declares the types printed by a command with --json. docs/schemas is generated from them.
 func Documents(cmd *cobra.Command, samples ...any) {
 	var types []reflect.Type
 	for _, sample := range samples {

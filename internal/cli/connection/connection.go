@@ -1,4 +1,4 @@
-// Package connection has the flags for the cluster, the wallet and its policy, with the defaults of the
+// Package connection defines the flags for the cluster, the wallet and the policy, with defaults from the
 // Solana tools' configuration.
 package connection
 
@@ -25,9 +25,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/yellowstone"
 )
 
-// Flags are the values of the command line. An empty value is taken from the Solana tools' configuration
-// file. If it is empty there, too, it is localhost, the keypair of "solana-keygen new", and the commitment
-// "confirmed".
+// Flags holds the command line values. An empty value is taken from the Solana tools' configuration file. If
+// missing there, too, the defaults are localhost, the keypair created by "solana-keygen new", and the
+// commitment "confirmed".
 type Flags struct {
 	URL string
 	// Fallbacks are further endpoints of the same cluster.
@@ -36,7 +36,7 @@ type Flags struct {
 	KeypairPath  string
 	ConfigPath   string
 	Commitment   string
-	// Yellowstone is the endpoint of a Yellowstone gRPC service for events instead of the WebSocket endpoint.
+	// Yellowstone is a Yellowstone gRPC endpoint for events, used instead of the WebSocket endpoint.
 	Yellowstone string
 	// PollEvery polls for events instead of using the WebSocket endpoint; zero does not poll.
 	PollEvery duration.Flag
@@ -44,7 +44,7 @@ type Flags struct {
 	MaxPriorityFee uint64
 	// PolicyPath is the file with the policy's limits.
 	PolicyPath string
-	// StatePath is the state database: a file, an address of PostgreSQL, or empty for the default.
+	// StatePath is the state database: a file, a PostgreSQL URL, or "" for the default.
 	StatePath string
 	// NoJournal is true if transactions are not written to the state database.
 	NoJournal bool
@@ -53,8 +53,8 @@ type Flags struct {
 	// Prompting is called before a question at the terminal, and the function that it returns afterwards. Nil
 	// is no call.
 	Prompting func() (done func())
-	// AmountOf writes base units of a mint, or lamports without one, in questions. Nil writes well-known mints
-	// with decimals and symbol.
+	// AmountOf formats base units of a mint, or lamports if there is no mint, in questions. If nil, only
+	// well-known mints are formatted with decimals and symbol.
 	AmountOf func(mint solana.PublicKey, units uint64) string
 
 	client    *haggle.Client
@@ -84,7 +84,8 @@ func (f *Flags) Register(set *pflag.FlagSet) {
 		"(default: one for each cluster in ~/.local/state/haggle/state, or below $XDG_STATE_HOME)")
 }
 
-// Settings are the flags with their defaults. An empty WebSocket endpoint is derived from the RPC endpoint.
+// Settings holds the flags with defaults applied. An empty WebSocket endpoint is derived from the RPC
+// endpoint.
 type Settings struct {
 	haggle.Config
 	KeypairPath string
@@ -153,7 +154,7 @@ func (f *Flags) Settle() (Settings, error) {
 	return settings, nil
 }
 
-// yellowstoneToken is the environment variable with the token of the Yellowstone service.
+// yellowstoneToken is the environment variable with the Yellowstone access token.
 const yellowstoneToken = "YELLOWSTONE_TOKEN"
 
 // Client connects to the cluster. It returns the same client each time.
@@ -190,10 +191,10 @@ func (f *Flags) Close() error {
 	return errors.Join(failures...)
 }
 
-// Address is a flag with an account's address. The zero value is unset.
+// Address is a flag that takes an account's address. The zero value is unset.
 type Address solana.PublicKey
 
-// Set reads 32 bytes in base 58.
+// Set parses 32 bytes in base58.
 func (a *Address) Set(written string) error {
 	key, err := ParseAddress(written)
 	if err == nil {
@@ -202,7 +203,7 @@ func (a *Address) Set(written string) error {
 	return err
 }
 
-// String returns the address in base 58, or an empty string.
+// String returns the base58 address, or an empty string.
 func (a *Address) String() string {
 	if a.Key().IsZero() {
 		return ""
@@ -213,10 +214,10 @@ func (a *Address) String() string {
 // Type is the flag's type in the help.
 func (*Address) Type() string { return "address" }
 
-// Key returns the address for the SDK.
+// Key converts the address for the SDK.
 func (a Address) Key() solana.PublicKey { return solana.PublicKey(a) }
 
-// ParseAddress reads 32 bytes in base 58.
+// ParseAddress parses 32 bytes in base58.
 func ParseAddress(written string) (solana.PublicKey, error) {
 	key, err := solana.PublicKeyFromBase58(written)
 	if err != nil || key.IsZero() && written != (solana.PublicKey{}).String() {

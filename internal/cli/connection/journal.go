@@ -23,7 +23,7 @@ func (f *Flags) RegisterJournal(set *pflag.FlagSet) {
 
 func (f *Flags) hasJournal() bool { return f.sends && !f.NoJournal }
 
-// Acknowledge writes to the journal that the user has received the outcome of a transaction.
+// Acknowledge records in the journal that the user has received a transaction's outcome.
 func (f *Flags) Acknowledge(ctx context.Context, signature solana.Signature, outcome transaction.Outcome) error {
 	if !f.hasJournal() || !outcome.IsFinal() {
 		return nil

@@ -17,8 +17,8 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/prompt"
 )
 
-// PassphraseFileVariable is the environment variable with the path of a file, or of an open descriptor such
-// as /dev/fd/3, whose first line is the wallet's passphrase.
+// PassphraseFileVariable is the environment variable naming a file, or an open descriptor such as /dev/fd/3.
+// The file's first line is the wallet's passphrase.
 const PassphraseFileVariable = "HAGGLE_PASSPHRASE_FILE"
 
 // longestPassphrase is the maximum size of the file in bytes.
@@ -69,7 +69,7 @@ func readPassphrase(path string) (string, error) {
 	return string(line), nil
 }
 
-// readPrivate reads a file that only its owner can access. It accepts any descriptor.
+// readPrivate reads a file accessible only to the owner. It accepts any descriptor.
 func readPrivate(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -90,7 +90,7 @@ func readPrivate(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, longestPassphrase+1))
 }
 
-// prompting announces a prompt. The returned function announces its end.
+// prompting announces a prompt. The returned function announces that the prompt has ended.
 func (f *Flags) prompting() (done func()) {
 	if f.Prompting == nil {
 		return func() {}
@@ -98,7 +98,7 @@ func (f *Flags) prompting() (done func()) {
 	return f.Prompting()
 }
 
-// attended reports whether a question can be answered at the terminal.
+// attended reports whether questions can be answered at the terminal.
 func (f *Flags) attended() bool {
 	return !f.Unattended && term.IsTerminal(int(os.Stdin.Fd()))
 }

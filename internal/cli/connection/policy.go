@@ -106,7 +106,7 @@ var terminal = newPrompter(os.Stdin, os.Stderr)
 type prompter struct {
 	in  io.Reader
 	out io.Writer
-	// asking has an element while a prompt is open, so that an answer never belongs to another prompt.
+	// asking holds an element while a prompt is open, to keep answers from reaching a different prompt.
 	asking chan struct{}
 }
 
@@ -134,8 +134,7 @@ func (d *prompter) approve(ctx context.Context, request string) error {
 	return nil
 }
 
-// requestText writes each amount with the whole address of its mint, which the person who approves has to
-// compare.
+// requestText formats each amount with the full mint address, for comparison by the person who approves.
 func requestText(request *policy.Request, amount func(mint solana.PublicKey, units uint64) string) string {
 	ofMint := func(mint solana.PublicKey, units uint64) string {
 		text := amount(mint, units)

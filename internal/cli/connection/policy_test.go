@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/policy"
 )
 
-// questions receives the prompts, one by one.
+// questions receives the prompts in sequence.
 type questions chan string
 
 func (q questions) Write(text []byte) (int, error) {
@@ -21,7 +21,7 @@ func (q questions) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// An answer of "yes" is for the prompt on the screen, and must not approve another request.
+// An answer of "yes" belongs to the prompt on the screen, and must not approve another request.
 func TestApprovalIsForTheDisplayedPrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, typed := io.Pipe()

@@ -18,7 +18,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// WalletAPIKeyVariable is the environment variable with the API key of a remote wallet.
+// WalletAPIKeyVariable is the environment variable with a remote wallet's API key.
 const WalletAPIKeyVariable = "HAGGLE_WALLET_API_KEY"
 
 // Signer opens the wallet of --keypair, which enforces the policy of --policy. It returns the same signer
@@ -52,7 +52,7 @@ func (f *Flags) Signer(ctx context.Context) (haggle.Signer, error) {
 // Policy returns the policy of the wallet that [Flags.Signer] has opened; nil without --policy.
 func (f *Flags) Policy() *policy.Config { return f.policy }
 
-// Address returns the wallet's address. It needs no policy.
+// Address returns the wallet's address. No policy is needed.
 func (f *Flags) Address(ctx context.Context) (solana.PublicKey, error) {
 	if f.signer != nil {
 		return f.signer.PublicKey(), nil
@@ -74,7 +74,7 @@ const (
 	encryptedScheme   = "age"
 )
 
-// scheme matches the kind of a wallet in its name. A single letter is a Windows drive.
+// scheme matches the wallet kind in a wallet name. A single letter is a Windows drive.
 var scheme = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9+-]+):`)
 
 // open opens the wallet with this name.
@@ -128,14 +128,14 @@ func missing(path string) error {
 	}
 }
 
-// missingFile is the error of a keypair file that does not exist. errors.Is finds fs.ErrNotExist.
+// missingFile is the error for a nonexistent keypair file. errors.Is finds fs.ErrNotExist.
 type missingFile struct{ path string }
 
 func (m *missingFile) Error() string { return "keypair file not found: " + m.path }
 
 func (*missingFile) Unwrap() error { return fs.ErrNotExist }
 
-// opened returns a key, or the error of opening it with its kind.
+// opened returns a key, or the opening error with an error kind.
 func opened(key *wallet.Keypair, err error) (haggle.Signer, error) {
 	switch {
 	case errors.Is(err, wallet.ErrPassphrase):
@@ -188,8 +188,8 @@ func openRemote(ctx context.Context, name string) (haggle.Signer, error) {
 	return remote, nil
 }
 
-// WalletName returns a wallet's name for output: of a remote wallet only the host, because its path can
-// contain a key.
+// WalletName returns a wallet's name for output. For a remote wallet it returns only the host, because the
+// path can contain a key.
 func WalletName(name string) string {
 	if found := scheme.FindStringSubmatch(name); found == nil || found[1] != "https" && found[1] != "http" {
 		return name

@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// flagsOf returns the flags of a command line.
+// flagsOf parses a command line's flags.
 func flagsOf(t *testing.T, arguments ...string) *Flags {
 	t.Helper()
 	flags := &Flags{Unattended: true}
@@ -25,7 +25,7 @@ func flagsOf(t *testing.T, arguments ...string) *Flags {
 	return flags
 }
 
-// savedKey returns a new keypair and its file.
+// savedKey returns a new keypair and the file it is saved in.
 func savedKey(t *testing.T) (*wallet.Keypair, string) {
 	t.Helper()
 	key, err := wallet.GenerateKeypair()

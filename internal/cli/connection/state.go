@@ -17,11 +17,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
 )
 
-// keepEntries is how long the default state database contains transactions that are finished. After it the chain
-// still shows that a session has been used.
+// keepEntries is how long the default state database keeps finished transactions. Later on, the chain still
+// shows which sessions have been used.
 const keepEntries = 90 * 24 * time.Hour
 
-// lazyState opens the state database at its first use: most commands need none.
+// lazyState opens the state database on first use: most commands need none.
 type lazyState struct {
 	lock   sync.Mutex
 	opened *store.Store
@@ -57,8 +57,8 @@ func (f *Flags) State(ctx context.Context) (*store.Store, error) {
 	return opened, nil
 }
 
-// defaultState returns the path of the cluster's state database in a directory that exists. A transaction of one
-// cluster has no outcome on another.
+// defaultState returns the path of the cluster's state database in an existing directory. Transactions on a
+// given cluster have no outcome on another.
 func (f *Flags) defaultState(ctx context.Context) (string, error) {
 	client, err := f.Client()
 	if err != nil {
@@ -81,7 +81,7 @@ func (f *Flags) defaultState(ctx context.Context) (string, error) {
 	return filepath.Join(directory, "haggle-"+hex.EncodeToString(genesis[:8])+".db"), nil
 }
 
-// stateError adds the flag and a hint to the error of a state database.
+// stateError adds the flag and a hint to a state database error.
 func stateError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err

@@ -12,12 +12,12 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/identity"
 )
 
-// TrustAPIKeyVariable is the environment variable with the API key of a registry.
+// TrustAPIKeyVariable is the environment variable with a registry's API key.
 const TrustAPIKeyVariable = "HAGGLE_TRUST_API_KEY"
 
-// TrustFlags are the checks of the counterparty.
+// TrustFlags configures the counterparty checks.
 type TrustFlags struct {
-	// Registry is the URL of a registry with SAID's interface.
+	// Registry is the URL of a registry that implements SAID's interface.
 	Registry string
 	// Threshold is the lowest accepted score, 0 to identity.MaxScore.
 	Threshold float64

@@ -1,5 +1,6 @@
-// Package demo runs a negotiation on a local chain: two agents, which know only each other's address, bargain, settle
-// and close. Afterwards it checks all balances on chain. The agents are the caller's: goroutines or processes.
+// Package demo runs a negotiation on a local chain: two agents, which know only each other's address,
+// bargain, settle and close. Afterwards it checks all balances on chain. The caller supplies the agents:
+// goroutines or processes.
 package demo
 
 import (
@@ -19,7 +20,7 @@ import (
 // bargainLimit is longer than eight rounds take on the slowest chain.
 const bargainLimit = 5 * time.Minute
 
-// Options are the options of the demonstration.
+// Options configures the demonstration.
 type Options struct {
 	// Out receives the actions and the result, Progress the steps of the preparation.
 	Out, Progress io.Writer
@@ -27,7 +28,7 @@ type Options struct {
 	JSON bool
 	// Colour is for terminals.
 	Colour bool
-	// Chain is the kind of chain to start. If empty, the environment decides.
+	// Chain selects the kind of chain to start. If it is "", the environment decides.
 	Chain localnet.Kind
 	// Agents runs a buyer and a seller until both have ended, and reports their actions in any order, from any goroutine.
 	Agents func(ctx context.Context, stage Stage, acted func(actions.Action)) error
@@ -40,23 +41,23 @@ type Stage struct {
 	Tokens func(uint64) amount.Tokens
 }
 
-// Prices are an agent's first price and its reservation price, in base units.
+// Prices holds an agent's opening price and reservation price, in base units.
 type Prices struct{ Opening, Reservation uint64 }
 
-// The prices of the agents, in base units of a mint with [localnet.Decimals].
+// The agents' prices, in base units, with [localnet.Decimals] decimals.
 var (
 	BuyerPrices  = Prices{2_000_000, 3_500_000}
 	SellerPrices = Prices{4_500_000, 3_000_000}
 )
 
-// MaxTotal is the most that the buyer pays in all, price and decay, in base units.
+// MaxTotal limits the buyer's total payments, price and decay, in base units.
 const MaxTotal = 4_100_000
 
-// Escrow is what the buyer deposits, in base units.
+// Escrow is the buyer's deposit, in base units.
 const Escrow = 5_000_000
 
 // Run runs the demonstration. It returns an error unless the negotiation is settled and closed on chain and
-// the balances add up. The agents have ended when it returns.
+// the balances match. The agents have ended when it returns.
 func Run(ctx context.Context, options Options) (a *Account, err error) {
 	net, err := localnet.Start(ctx, localnet.Options{
 		Kind: options.Chain, Progress: func(line string) { fmt.Fprintln(options.Progress, line) },
@@ -76,7 +77,7 @@ func Run(ctx context.Context, options Options) (a *Account, err error) {
 // Documents returns values of the types of the documents that Run prints as JSON.
 func Documents() []any { return []any{actions.Action{}, Account{}} }
 
-// demonstration has the parts of a running demonstration.
+// demonstration holds a running demonstration's parts.
 type demonstration struct {
 	options Options
 	net     *localnet.Net
@@ -111,7 +112,7 @@ func (s *demonstration) play(ctx context.Context) (*Account, error) {
 	return account, errors.Join(err, account.check())
 }
 
-// bargain runs both agents until they end, and prints their actions in their order on chain.
+// bargain runs both agents to completion, and prints their actions in on-chain order.
 func (s *demonstration) bargain(asked context.Context) ([]actions.Action, error) {
 	ctx, cancel := context.WithTimeout(asked, bargainLimit)
 	defer cancel()

@@ -2,8 +2,8 @@ package demo
 
 import "github.com/haggle-protocol/haggle/internal/cli/actions"
 
-// order releases actions in their order on chain. Two agents can report theirs in another order, because one can
-// answer an action before the other has reported it.
+// order releases actions in on-chain order. Two agents can report their actions in a different order, because
+// an agent can respond to an action that the counterparty has yet to report.
 type order struct {
 	release  func(actions.Action)
 	released []actions.Action
@@ -14,7 +14,7 @@ func newOrder(release func(actions.Action)) *order {
 	return &order{release: release, waiting: map[int]actions.Action{}}
 }
 
-// position counts the actions of a negotiation: creation, acceptance, each offer, the end, and closing.
+// position counts a negotiation's actions: creation, acceptance, each offer, the end, and closing.
 func position(action actions.Action) int {
 	rounds := int(action.Round)
 	switch action.Name {
@@ -43,7 +43,7 @@ func (o *order) add(action actions.Action) {
 	}
 }
 
-// next returns the position of the next action. A claim is optional.
+// next returns the position expected next. A claim is optional.
 func (o *order) next() int {
 	if len(o.released) == 0 {
 		return 0

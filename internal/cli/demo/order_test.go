@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/actions"
 )
 
-// deal is a negotiation in the order of the chain.
+// deal is a negotiation in on-chain order.
 var deal = []actions.Action{
 	{Name: "create_negotiation"}, {Name: "accept_invitation"}, {Name: "submit_offer", Round: 1}, {Name: "submit_offer", Round: 2}, {Name: "submit_offer", Round: 3},
 	{Name: "accept_offer", Round: 3}, {Name: "close_negotiation", Round: 3},

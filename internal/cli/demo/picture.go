@@ -10,7 +10,7 @@ import (
 const (
 	// pictureRows is the height of the picture; fewer if there are few offers.
 	pictureRows = 11
-	// roundWidth is the width of a round in columns.
+	// roundWidth is a round's width in columns.
 	roundWidth = 6
 )
 

@@ -79,7 +79,7 @@ func (s *demonstration) reportAccount(a *Account) {
 	}
 }
 
-// balances is the format of a row of balances, which has room for the longest symbol.
+// balances is the format for balance rows, with room for the longest symbol.
 const balances = "%-19s  %16s  %16s  %16s"
 
 func balanceLine(name string, before, after uint64, decimals uint8) string {

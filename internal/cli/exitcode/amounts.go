@@ -7,8 +7,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/amount"
 )
 
-// WithAmounts adds to an error a function that formats the amounts in its text. Message, DocumentOf and the text
-// of Report use it; the JSON of Report has base units. A nil error stays nil.
+// WithAmounts adds to an error a function that formats amounts in the error text. Message, DocumentOf and
+// Report in text form use this function; JSON reports contain base units. A nil error stays nil.
 func WithAmounts(err error, write amount.Formatter) error {
 	if err == nil {
 		return nil
@@ -24,7 +24,7 @@ type withAmounts struct {
 // Unwrap returns the error.
 func (w *withAmounts) Unwrap() error { return w.error }
 
-// messageWithAmounts writes the amounts in the message of an error.
+// messageWithAmounts formats the amounts in an error's message.
 func messageWithAmounts(message string, err error) string {
 	var named *withAmounts
 	if !errors.As(err, &named) {

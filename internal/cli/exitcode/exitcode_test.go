@@ -46,7 +46,7 @@ func TestExitCodeOfAnAction(t *testing.T) {
 	require.Equal(t, Refused, KindOf(OfAction(&token.InsufficientFunds{})))
 }
 
-// The message after an interrupt says that nothing was sent only if the error proves it.
+// When interrupted, the message says that nothing was sent only if the error proves it.
 func TestInterruptBeforeTheSend(t *testing.T) {
 	unsent := &haggle.JournalError{Outcome: transaction.NotSent, Err: context.Canceled}
 	for _, err := range []error{unsent, fmt.Errorf("it: %w", unsent)} {
@@ -127,7 +127,7 @@ func TestARefusalHasItsCodeLogsAndHint(t *testing.T) {
 	require.EqualValues(t, 6013, reported.Code)
 }
 
-// A denial is reported alone, with its numbers for scripts.
+// A denial is reported alone, with numbers for scripts.
 func TestADenialHasItsLimits(t *testing.T) {
 	denied := &policy.Denial{Rule: policy.RulePerDay, Instruction: 1, Name: "haggle.create_negotiation", Limit: 5, Used: 3, Requested: 4}
 	reported := describe(fmt.Errorf("haggle: %s does not sign: %w", protocol.ProgramID, denied))
@@ -182,7 +182,7 @@ func TestAmountsAreForPeople(t *testing.T) {
 	require.NoError(t, WithAmounts(nil, inTokens))
 }
 
-// loggedAmount is an amount in a log that is no error.
+// loggedAmount is an amount in a log and not an error.
 type loggedAmount struct{ mint solana.PublicKey }
 
 func (a loggedAmount) TextWith(write amount.Formatter) string { return write(a.mint, 2_500_000) }
@@ -195,7 +195,7 @@ func TestLoggedAmountsAreInTokens(t *testing.T) {
 	require.Contains(t, out.String(), `price="2500000 of 7"`)
 }
 
-// A message omits the names of the packages of nested errors.
+// Messages omit package names in nested errors.
 func TestMessagesDoNotNamePackages(t *testing.T) {
 	refusal := &identity.Refusal{Cause: errors.New("haggle: identity: registry.example answers with status 500")}
 	require.Equal(t, "counterparty "+refusal.Agent.String()+" refused: its trust score is unavailable: registry.example answers with status 500",

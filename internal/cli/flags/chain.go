@@ -8,7 +8,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/localnet"
 )
 
-// Chain is the kind of local chain that a command starts. The zero value leaves the kind to the environment.
+// Chain selects the kind of local chain that a command starts. The zero value leaves the kind to the
+// environment.
 type Chain struct{ kind string }
 
 // Register adds --chain.
@@ -17,7 +18,7 @@ func (c *Chain) Register(cmd *cobra.Command) {
 	command.Choices(cmd, "chain", string(localnet.Process), string(localnet.Validator))
 }
 
-// Kind returns the kind. It refuses an unknown one before anything is built.
+// Kind returns the kind. It refuses unknown kinds before anything is built.
 func (c *Chain) Kind() (localnet.Kind, error) {
 	switch kind := localnet.Kind(c.kind); kind {
 	case "", localnet.Process, localnet.Validator:

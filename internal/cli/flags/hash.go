@@ -1,4 +1,4 @@
-// Package flags has the flags that several commands share.
+// Package flags defines flags shared by several commands.
 package flags
 
 import (

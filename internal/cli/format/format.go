@@ -31,8 +31,8 @@ func Table(header []string, rows [][]string) string {
 	return strings.Join(lines, "\n")
 }
 
-// String writes a row per line, indented, with the values in one column. Further lines of a value stand in
-// the same column.
+// String formats a row per line, indented, with all values aligned in a column. Further lines of a value are
+// aligned to the same column.
 func (r Rows) String() string {
 	var text strings.Builder
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
@@ -45,8 +45,8 @@ func (r Rows) String() string {
 	return strings.TrimSuffix(text.String(), "\n")
 }
 
-// Short returns an address with its middle left out: "4uQe…Vj3k". It does not identify an account; write it
-// only if --json or a show command has the whole address.
+// Short abbreviates an address in the middle: "4uQe…Vj3k". The result does not identify an account; write it
+// only if --json or a show command prints the full address.
 func Short(address solana.PublicKey) string {
 	const shown = 4
 	text := address.String()
@@ -56,8 +56,8 @@ func Short(address solana.PublicKey) string {
 	return text[:shown] + "…" + text[len(text)-shown:]
 }
 
-// When writes a time of the chain and its distance from another one, both in Unix seconds: "14:03:05 CET, in
-// 4m". It is local time. The date is left out if it is that of now.
+// When formats a chain time and the distance from now, both in Unix seconds: "14:03:05 CET, in 4m". It uses
+// local time. The date is left out if it is today's.
 func When(second, now int64) string {
 	at := time.Unix(second, 0)
 	layout := "15:04:05 MST"
@@ -78,8 +78,8 @@ func Distance(seconds int64) string {
 	return "now"
 }
 
-// Coarse writes a number of seconds without the parts that do not matter at its size: a day has hours, an hour
-// minutes. It rounds down, so that a deadline is never later than written.
+// Coarse formats a number of seconds in units that matter for the size: hours for a day, minutes for an hour.
+// It rounds down, so a deadline is never written later than it is.
 func Coarse(seconds int64) string {
 	length, unit := time.Duration(seconds)*time.Second, time.Second
 	switch {
@@ -91,8 +91,8 @@ func Coarse(seconds int64) string {
 	return duration.Format(length.Truncate(unit))
 }
 
-// Clock writes the local time of an event, in Unix seconds: "14:03:05". The date is part of it if it is not
-// that of today.
+// Clock formats an event's local time, given in Unix seconds: "14:03:05". The date is included unless it is
+// today's.
 func Clock(second, today int64) string {
 	at := time.Unix(second, 0)
 	if at.Format(time.DateOnly) == time.Unix(today, 0).Format(time.DateOnly) {

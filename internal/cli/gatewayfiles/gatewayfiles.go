@@ -1,4 +1,4 @@
-// Package gatewayfiles finds the gateway's database, and the files of its checkpoints.
+// Package gatewayfiles finds the gateway's database and the checkpoint files.
 package gatewayfiles
 
 import (
@@ -18,20 +18,20 @@ import (
 // database is the file of the default database.
 const database = "gateway.db"
 
-// DatabaseHelp is the end of the help of a flag with the database's address.
+// DatabaseHelp ends the help for a flag that takes the database URL.
 const DatabaseHelp = "database: sqlite:PATH or postgres://HOST/NAME (default: " + store.AddressVariable +
 	", otherwise a file in the state folder)"
 
-// Files are the places of the gateway's files.
+// Files lists the paths of the gateway's files.
 type Files struct {
-	// Database is the address of the database.
+	// Database is the database URL.
 	Database string
 	// Checkpoints is the file with the checkpoints of the audit log, Key the file of the key that signs them.
 	Checkpoints, Key string
 }
 
-// Default returns the files in the state folder. The database has the given address, or if that is empty, the
-// one in the environment.
+// Default returns the files in the state directory. The database is at the given URL, or, if not given, the
+// URL in the environment.
 func Default(given string) (Files, error) {
 	if given == "" {
 		given = os.Getenv(store.AddressVariable)
@@ -43,9 +43,9 @@ func Default(given string) (Files, error) {
 	return In(folder, given), nil
 }
 
-// In returns the files in a folder. If the address of the database is empty, it is a file there. The
-// checkpoints are beside a SQLite database, because each database has its own; those of a PostgreSQL database
-// are in the folder, with a hash of its address without the user.
+// In returns the files in a directory. If no database URL is given, the database is a file there. Checkpoints
+// are stored next to a SQLite database, because each database has separate checkpoints; for PostgreSQL, they
+// are stored in the directory, named by a hash over the database URL, user excluded.
 func In(folder, address string) Files {
 	if address == "" {
 		address = "sqlite:" + filepath.Join(folder, database)
@@ -65,7 +65,7 @@ func In(folder, address string) Files {
 	return Files{given, prefix + "-checkpoints.jsonl", prefix + "-checkpoints.key"}
 }
 
-// Failure adds exit code and hint to an error of the gateway's database. Others stay as they are.
+// Failure adds an exit code and a hint to a gateway database error. Other errors are returned unchanged.
 func Failure(err error) error {
 	return exitcode.Match(err, connection.NoDatabase,
 		exitcode.Case{Is: store.ErrAddress, Kind: exitcode.Usage,

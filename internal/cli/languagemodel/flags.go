@@ -1,4 +1,4 @@
-// Package languagemodel has the flags of commands in which language models choose the moves.
+// Package languagemodel defines the flags for commands that let language models choose the moves.
 package languagemodel
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/llm/openai"
 )
 
-// Help explains the flags, as a paragraph of a command's help.
+// Help explains the flags, as a paragraph in a command's help.
 const Help = `With --llm a language model chooses each move, within the band that --strategy (linear, unless it is set)
 allows at that time: an offer outside is moved to the nearest price inside, and after a failure the strategy
 moves. The model gets numbers only, and --principal, which says in plain words what you want. It cannot change
@@ -79,7 +79,7 @@ func (f *Flags) registerModels(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.logPrompts, "log-prompts", false, "with --llm: log prompts and responses, which contain --principal and the limits")
 }
 
-// names are the flags that need --llm.
+// names lists the flags that need --llm.
 var names = []string{"principal", "llm-key", "llm-url", "azure-api-version", "llm-tokens", "llm-cost", "llm-tokens-each",
 	"llm-cost-each", "llm-price", "llm-slack", "llm-lead", "llm-may-end", "llm-timeout", "llm-answers", "log-prompts"}
 
@@ -92,7 +92,7 @@ func (f *Flags) LogsPrompts() bool { return f.logPrompts }
 // Names lists the models.
 func (f *Flags) Names() string { return strings.Join(f.models, ", ") }
 
-// Check refuses flags that need --llm without it. changed reports whether a flag is set.
+// Check refuses flags that need --llm if it is not set. changed reports whether the named flag is set.
 func (f *Flags) Check(changed func(flag string) bool) error {
 	if f.IsSet() {
 		return nil
@@ -106,7 +106,7 @@ func (f *Flags) Check(changed func(flag string) bool) error {
 }
 
 // Player returns a player with the models, and the options completed from the flags. It sends no request, but
-// reads the keys once, so that a missing one is known at the start.
+// reads the keys once, to detect missing keys at the start.
 func (f *Flags) Player(options llm.Options) (*llm.Player, error) {
 	models, err := f.openAll()
 	if err != nil {
@@ -237,7 +237,7 @@ func (f *Flags) PromptHash() ([sha256.Size]byte, error) {
 	return sha256.Sum256([]byte(llm.Instructions(principal))), err
 }
 
-// wishes returns the text of --principal.
+// wishes returns the --principal text.
 func (f *Flags) wishes() (string, error) {
 	path, isFile := strings.CutPrefix(f.principal, "@")
 	if !isFile {
@@ -292,7 +292,8 @@ func (f *Flags) budget() (b llm.Budget, err error) {
 	return b, nil
 }
 
-// modelName returns the name of a model of --llm in records: the adapters name both APIs of a vendor alike.
+// modelName returns the name in records for an --llm model: the adapters use the same name for a vendor's two
+// APIs.
 func modelName(written string) string { return strings.Replace(written, "-chat:", ":", 1) }
 
 // dollars returns an amount of money.

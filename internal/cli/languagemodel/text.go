@@ -9,7 +9,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/llm"
 )
 
-// Text returns a decision on one line. The models' reasons are quoted, because they are not trusted.
+// Text formats a decision as a single line. Model reasons are quoted, because they are not trusted.
 func Text(record llm.Record) string {
 	name := nameOf(record.Negotiation)
 	text := fmt.Sprintf("%s round %d: %s", name, record.Round, record.Move.Move)
@@ -40,8 +40,8 @@ func Text(record llm.Record) string {
 	return text + " (" + strings.Join(why, "; ") + ")"
 }
 
-// nameOf returns a negotiation's address, or the id of a conversation. The other side may have chosen the id, so
-// it is quoted unless it is a plain word.
+// nameOf returns a negotiation's address or a conversation id. The counterparty may have chosen the id, so it
+// is quoted unless it is a plain word.
 func nameOf(negotiation string) string {
 	name := negotiation[:max(strings.LastIndexByte(negotiation, '/'), 0)]
 	if !plain.MatchString(name) {
@@ -52,7 +52,7 @@ func nameOf(negotiation string) string {
 
 var plain = regexp.MustCompile(`^[A-Za-z0-9_-]{1,80}$`)
 
-// SpendingText returns a model's usage in a negotiation on one line.
+// SpendingText formats a model's usage in a negotiation as a single line.
 func SpendingText(spent llm.Spending) string {
 	text := fmt.Sprintf("%s to %s, %d tokens read, %d written", report.Counted(int(spent.Requests), "request", ""),
 		spent.Model, spent.InputTokens, spent.OutputTokens)

@@ -1,4 +1,4 @@
-// Package listener opens the address of a flag such as --listen.
+// Package listener opens the address given by a flag such as --listen.
 package listener
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 )
 
-// Open listens at the TCP address of a flag; port 0 is any free one.
+// Open listens at a flag's TCP address; port 0 selects any free port.
 func Open(ctx context.Context, flag, address string) (net.Listener, error) {
 	opened, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	switch {

@@ -20,7 +20,7 @@ func TestRunningChainsAreListed(t *testing.T) {
 	require.NoError(t, err)
 	folder, err := statefolder.Path(statefolder.Localnets)
 	require.NoError(t, err)
-	// The process of this entry has ended.
+	// This entry's process has ended.
 	obsolete := filepath.Join(folder, "1.json")
 	require.NoError(t, os.WriteFile(obsolete, []byte(`{"rpc_url":"http://127.0.0.1:1"}`), 0o600))
 	require.Equal(t, []Entry{entry}, Running())

@@ -1,4 +1,4 @@
-// Package mint reads the decimals and the symbol of a mint.
+// Package mint reads a mint's decimals and symbol.
 package mint
 
 import (
@@ -18,12 +18,12 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// Mint has the values of a mint that amounts are written with.
+// Mint contains the mint values needed to format amounts.
 type Mint struct {
 	Address solana.PublicKey
 	// Decimals: a token is ten to this power of base units.
 	Decimals uint8
-	// Symbol is the mint's symbol, or its shortened address if it has none. See [token.Symbol].
+	// Symbol is the mint's symbol, or the shortened address if it has none. See [token.Symbol].
 	Symbol string
 }
 
@@ -32,8 +32,8 @@ func (m Mint) Tokens(units uint64) amount.Tokens {
 	return amount.Tokens{Units: units, Decimals: m.Decimals, Symbol: m.Symbol}
 }
 
-// Offline returns an amount as text without a request: of lamports, for which the address is zero, and of a
-// well-known mint in tokens, of any other mint in base units.
+// Offline formats an amount, sending no requests: in lamports if the address is zero, in tokens for a
+// well-known mint, in base units for any other mint.
 func Offline(address solana.PublicKey, units uint64) string {
 	if address.IsZero() {
 		return amount.SOL(units).String()
@@ -44,8 +44,8 @@ func Offline(address solana.PublicKey, units uint64) string {
 	return fmt.Sprintf("%d base units", units)
 }
 
-// Read reads a mint and its metadata. The decimals must agree with the other nodes of the client, with the table
-// of well-known mints ([haggle.Client.GetMint]) and with the pin of an earlier use ([Mint.Pin]); otherwise it
+// Read reads a mint's account and metadata. The decimals must match the client's other nodes, the table of
+// well-known mints ([haggle.Client.GetMint]) and the pin from an earlier use ([Mint.Pin]); otherwise it
 // returns a [*token.DecimalsError].
 func Read(ctx context.Context, client *haggle.Client, address solana.PublicKey) (Mint, error) {
 	read, err := client.GetMint(ctx, address)

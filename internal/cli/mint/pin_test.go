@@ -23,7 +23,7 @@ var (
 	genesis  = solana.Hash{1}
 )
 
-// nodeStating returns a client of a node that states these decimals of every mint, and this genesis hash.
+// nodeStating returns a client for a node that states these decimals for every mint, and this genesis hash.
 func nodeStating(t *testing.T, decimals uint8, genesis solana.Hash) *haggle.Client {
 	t.Helper()
 	data := make([]byte, 82)

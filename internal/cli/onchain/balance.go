@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Lamports returns an account's lamports; zero if the account does not exist.
+// Lamports returns an account's lamports; 0 if the account does not exist.
 func Lamports(ctx context.Context, client *haggle.Client, account solana.PublicKey) (uint64, error) {
 	balance, err := client.RPC().GetBalance(ctx, account, rpc.CommitmentConfirmed)
 	if err == nil && balance == nil { // the node has returned null
@@ -23,7 +23,7 @@ func Lamports(ctx context.Context, client *haggle.Client, account solana.PublicK
 	return balance.Value, nil
 }
 
-// TokensHeld returns the tokens in an owner's associated account, in base units of the mint; zero if the account
+// TokensHeld returns the tokens in an owner's associated account, in the mint's base units; 0 if the account
 // does not exist.
 func TokensHeld(ctx context.Context, client *haggle.Client, owner, mint solana.PublicKey) (uint64, error) {
 	known, err := client.GetMint(ctx, mint)

@@ -13,7 +13,7 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
-// completionLimit is the time after which the shell's completion gives up.
+// completionLimit is the shell completion timeout.
 const completionLimit = 3 * time.Second
 
 // Command completes a command whose function act sends an action on chain: it declares the documents of --json,

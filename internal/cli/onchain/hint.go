@@ -10,8 +10,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// StateHint returns the next step after a refusal, derived from the negotiation's state. It is empty if the
-// state adds nothing to the refusal.
+// StateHint returns the next step following a refusal, derived from the negotiation's state. It returns "" if
+// the state adds nothing to the refusal.
 func StateHint(ctx context.Context, s *session.Session, n *haggle.Snapshot, code protocol.ErrorCode) string {
 	step := n.ZopaStep()
 	switch {

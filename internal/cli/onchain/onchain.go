@@ -1,4 +1,4 @@
-// Package onchain reads negotiations and balances, carries out actions on them, and prints their receipts.
+// Package onchain reads negotiations and balances, carries out actions, and prints receipts.
 package onchain
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// Snapshot reads the negotiation that a command names.
+// Snapshot reads the negotiation named by a command.
 func Snapshot(ctx context.Context, client *haggle.Client, name string) (*haggle.Snapshot, error) {
 	address, err := connection.ParseAddress(name)
 	if err != nil {
@@ -28,7 +28,7 @@ func Snapshot(ctx context.Context, client *haggle.Client, name string) (*haggle.
 	return n, session.NotFound(err, fmt.Sprintf("it does not exist on this cluster or is closed; its history: haggle negotiation watch %s", address))
 }
 
-// Read reads the negotiation at an address. It refuses another account with a hint.
+// Read reads the negotiation at the given address. It refuses other accounts with a hint.
 func Read(
 	ctx context.Context, client *haggle.Client, address solana.PublicKey,
 ) (*haggle.Snapshot, error) {
@@ -43,12 +43,12 @@ func Read(
 // resolveLimit is longer than a transaction takes to land or to expire.
 const resolveLimit = 2 * time.Minute
 
-// Do carries out an action. It adds to the program's refusal the hint that the negotiation's state gives.
-// After Ctrl-C it waits for the outcome of a transaction that has already been sent, so that its receipt is
-// not lost. Because the context is then over, the caller must read before Do what its output needs.
+// Do carries out an action. It adds to the program's refusal the hint derived from the negotiation's state.
+// On Ctrl-C it waits for the outcome if the transaction has already been sent, so the receipt is not lost.
+// Because the context is over by that time, the caller must read everything needed for output before Do.
 //
-// An action that the journal knows to be done is no error: Do returns its receipt, and sends nothing. With
-// --dry-run it prints the simulation and returns session.ErrDryRun.
+// If the journal shows that the action is done, Do returns the receipt and sends nothing. With --dry-run it
+// prints the simulation and returns session.ErrDryRun.
 func Do(
 	ctx context.Context, s *session.Session, client *haggle.Client, action *haggle.Action, key haggle.Signer,
 ) (*Receipt, error) {
@@ -68,7 +68,7 @@ func Do(
 	return receipt, explain(ctx, s, client, action.Negotiation, exitcode.OfAction(err))
 }
 
-// Submit sends a signed transaction and waits for its outcome as Do does.
+// Submit sends a signed transaction and waits for the outcome as Do does.
 func Submit(
 	ctx context.Context, s *session.Session, client *haggle.Client, tx *solana.Transaction,
 ) (*Receipt, error) {
@@ -78,10 +78,10 @@ func Submit(
 	return receipt, exitcode.OfAction(err)
 }
 
-// Receipt is the receipt of an action.
+// Receipt is an action's receipt.
 type Receipt struct {
 	*haggle.Receipt
-	// Repeated reports whether an earlier command has sent the transaction, and this one nothing.
+	// Repeated reports whether this command sent nothing because an earlier command has sent the transaction.
 	Repeated bool
 }
 
@@ -131,8 +131,8 @@ func explain(
 	return exitcode.WithHint(err, StateHint(ctx, s, n, code))
 }
 
-// Step has the parts of an action on a negotiation: the client, the wallet, and the snapshot that the action
-// is built on.
+// Step holds the parts needed for an action on a negotiation: the client, the wallet, and the snapshot that
+// the action is built on.
 type Step struct {
 	Session  *session.Session
 	Client   *haggle.Client
@@ -142,7 +142,7 @@ type Step struct {
 	Tokens func(units uint64) amount.Tokens
 }
 
-// Open opens the client and the wallet, and reads the negotiation that a command names.
+// Open opens the client and the wallet, and reads the negotiation named by a command.
 func Open(ctx context.Context, s *session.Session, name string) (Step, error) {
 	client, key, err := s.ClientAndKey(ctx)
 	if err != nil {
@@ -158,8 +158,8 @@ func (t Step) Explain(ctx context.Context, err error) error {
 	return explain(ctx, t.Session, t.Client, t.Snapshot.Address, err)
 }
 
-// readMint reads the mint for an error with amounts, so that its report for people has decimals and symbol. The
-// amounts of a mint that cannot be read in a short time are in base units.
+// readMint reads the mint for an error with amounts, to report them with decimals and symbol. If reading
+// takes too long or fails, the amounts are in base units.
 func (t Step) readMint(ctx context.Context, err error) {
 	if !t.Session.JSON && errors.As(err, new(amount.Error)) {
 		ctx, cancel := context.WithTimeout(ctx, mintLimit)
@@ -168,7 +168,7 @@ func (t Step) readMint(ctx context.Context, err error) {
 	}
 }
 
-// mintLimit is the timeout for reading the mint of an error.
+// mintLimit is the timeout for reading an error's mint.
 const mintLimit = 3 * time.Second
 
 // Do carries out an action as the function Do does, and prints its effect. Because the context can be over by
@@ -182,8 +182,8 @@ func (t Step) Do(ctx context.Context, action *haggle.Action, effect func(*haggle
 	return Print(t.Session, action, receipt, effect(receipt.Receipt))
 }
 
-// OnNegotiation returns a command that reads the negotiation of its first argument, builds an action, carries
-// it out and prints its effect.
+// OnNegotiation returns a command that reads the negotiation given as the first argument, builds an action,
+// carries it out and prints the effect.
 func OnNegotiation(
 	s *session.Session, build func(ctx context.Context, t Step) (*haggle.Action, error),
 	effect func(t Step, receipt *haggle.Receipt) string,

@@ -11,14 +11,14 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// LimitFlags are the flags for the worst terms beside the price that an agent engages on.
+// LimitFlags holds the flags for the worst terms beside the price that agents engage on.
 type LimitFlags struct {
 	maxFeeBps, maxDecayBps uint16
 	maxRounds              uint8
 	minWindow              duration.Flag
 }
 
-// Register adds the flags. The defaults are the default terms of package protocol.
+// Register adds the flags. Defaults come from package protocol's default terms.
 func (f *LimitFlags) Register(flags *pflag.FlagSet) {
 	f.RegisterFee(flags)
 	flags.Uint16Var(&f.maxDecayBps, "max-decay-bps", protocol.DefaultDecayRateBps,
@@ -34,7 +34,7 @@ func (f *LimitFlags) RegisterFee(flags *pflag.FlagSet) {
 		"highest protocol fee, in basis points of the price")
 }
 
-// Check returns a usage error if a limit is out of its range.
+// Check returns a usage error if a limit is out of range.
 func (f *LimitFlags) Check() error {
 	window := time.Duration(f.minWindow)
 	switch {
@@ -52,7 +52,7 @@ func (f *LimitFlags) Check() error {
 	return nil
 }
 
-// Allow raises the limits to terms that the user names for its own negotiation.
+// Allow raises the limits to the terms that the user names for a negotiation.
 func (f *LimitFlags) Allow(rounds uint8, decayBps uint16) {
 	f.maxRounds, f.maxDecayBps = max(f.maxRounds, rounds), max(f.maxDecayBps, decayBps)
 }
@@ -60,7 +60,7 @@ func (f *LimitFlags) Allow(rounds uint8, decayBps uint16) {
 // MaxFeeBps returns the highest protocol fee, in basis points of the price.
 func (f *LimitFlags) MaxFeeBps() *uint16 { return new(f.maxFeeBps) }
 
-// Limit sets the limits of an agent.
+// Limit sets an agent's limits.
 func (f *LimitFlags) Limit(config *agent.Config) {
 	config.MaxFeeBps, config.MaxDecayBps = f.MaxFeeBps(), new(f.maxDecayBps)
 	config.MaxRounds, config.MinResponseWindow = f.maxRounds, time.Duration(f.minWindow)

@@ -1,5 +1,5 @@
-// Package player has the flags of commands that play a strategy of package bargain, and writes the record of
-// their decisions.
+// Package player defines the flags for commands that play a strategy of package bargain, and records
+// decisions.
 package player
 
 import (
@@ -27,8 +27,8 @@ type Flags struct {
 	seed         uint64
 }
 
-// Register adds the flags to a command. Without a default the command sets one by [Flags.Default], or refuses to
-// run.
+// Register adds the flags to a command. If there is no default, the command sets a strategy by
+// [Flags.Default], or refuses to run.
 func (f *Flags) Register(cmd *cobra.Command, byDefault string) {
 	flags := cmd.Flags()
 	names := game.Names()
@@ -48,15 +48,15 @@ func (f *Flags) IsSet() bool { return f.name != "" }
 // Default sets the strategy if there is none.
 func (f *Flags) Default(name string) { f.name = cmp.Or(f.name, name) }
 
-// Player is a player without prices, and its record.
+// Player is a player without prices, including the decision record.
 type Player struct {
 	agent.Player
-	// PriceStep is the price of --step in tokens. It is empty if the step follows from the terms.
+	// PriceStep is the price given by --step in tokens; "" if the step follows from the terms.
 	PriceStep amount.Text
-	// Other is the price of --other-reservation in tokens: see [Player.Assume]. It is empty unless the strategy
-	// is the optimal player.
+	// Other is the price given by --other-reservation in tokens: see [Player.Assume]. It is "" unless the
+	// strategy is the optimal player.
 	Other amount.Text
-	// OtherReservation is that price in base units of the mint; nil before Assume.
+	// OtherReservation is the same price in the mint's base units; nil until Assume is called.
 	OtherReservation *uint64
 	hasOpening       bool
 	file             *os.File
@@ -65,12 +65,12 @@ type Player struct {
 // HasStep reports whether --step is given.
 func (f *Flags) HasStep() bool { return !f.step.IsZero() }
 
-// Assume makes the optimal player assume the other side's reservation price, in base units of the mint.
+// Assume makes the optimal player assume the opponent's reservation price, in the mint's base units.
 func (p *Player) Assume(units uint64) {
 	p.OtherReservation, p.Strategy = &units, game.Assuming{Other: units}
 }
 
-// Note returns a note for a user who has given an opening price: empty if the strategy uses it.
+// Note returns a note for a user who has given an opening price; "" if the strategy uses it.
 func (p *Player) Note() string {
 	if p.hasOpening {
 		return ""
@@ -90,24 +90,24 @@ func (f *Flags) HasOpening() bool {
 	return entry.HasOpening
 }
 
-// StrategyUsage describes a flag for one of the strategies with these names, and its parameters.
+// StrategyUsage describes a flag that takes a strategy from names, with parameters.
 func StrategyUsage(names []string) string {
 	return "strategy, with parameters as in negmas-boulware:e=6 (haggle simulate --help describes them): " +
 		strings.Join(names, ", ")
 }
 
-// StepUsage describes a flag for the price step of a strategy. Scope follows the names of the strategies.
+// StepUsage describes a flag for a strategy's price step. Scope follows the strategy names.
 func StepUsage(scope string) string {
 	return "price step of " + strings.Join(strategy.Stepping(), ", ") + scope + " (default: from rounds and decay)"
 }
 
-// StepError returns the usage error of --step with a strategy that does not use it.
+// StepError returns the usage error for --step with a strategy that ignores it.
 func StepError(entry strategy.Entry) error {
 	return exitcode.Requires("--step", "--strategy "+strings.Join(strategy.Stepping(), ", "),
 		entry.Name+" does not concede by a step")
 }
 
-// StrategyError returns the usage error of a flag that does not name a strategy.
+// StrategyError returns the usage error for a flag that names no strategy.
 func StrategyError(flag string, err error) error {
 	return exitcode.WithHint(exitcode.Usagef("--%s: %w", flag, err), "for their descriptions: haggle simulate --help")
 }
@@ -153,7 +153,7 @@ func (p *Player) write(record agent.Record) error {
 	return p.Record(line)
 }
 
-// Record appends a line to the record, if there is one, in one call, so that several negotiations and
+// Record appends a line to the record, if there is one, in a single call, so that several negotiations and
 // processes can share the file.
 func (p *Player) Record(line []byte) error {
 	if p.file == nil {

@@ -16,7 +16,7 @@ const (
 // SingleSourceFlag is the name of the flag for [agent.Limits].SingleSourceUpTo in messages.
 const SingleSourceFlag = "--" + singleSourceFlag
 
-// SettlementFlags are the flags for the proof of payment that a seller requires before it reports a sale.
+// SettlementFlags holds the flags for the proof of payment required by a seller to report a sale.
 type SettlementFlags struct {
 	singleSource, finalized amount.Text
 }
@@ -32,7 +32,7 @@ func (f *SettlementFlags) Register(flags *pflag.FlagSet) {
 // IsSet reports whether one of the flags is set.
 func (f *SettlementFlags) IsSet() bool { return !f.singleSource.IsZero() || !f.finalized.IsZero() }
 
-// Limit sets an agent's limits in a mint. units converts the amount of a flag to base units.
+// Limit sets an agent's limits in a mint. units converts flag amounts to base units.
 func (f *SettlementFlags) Limit(
 	limits *agent.Limits, units func(flag string, text amount.Text) (uint64, error),
 ) (err error) {

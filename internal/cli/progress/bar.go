@@ -9,10 +9,10 @@ import (
 	"golang.org/x/term"
 )
 
-// barInterval is the least time between two updates of a bar.
+// barInterval limits how often a bar is updated.
 const barInterval = 100 * time.Millisecond
 
-// IsTerminal reports whether a writer is a terminal that can move its cursor.
+// IsTerminal reports whether the writer is a terminal with cursor movement.
 func IsTerminal(out io.Writer) bool {
 	file, isFile := out.(*os.File)
 	return isFile && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(file.Fd()))

@@ -1,4 +1,4 @@
-// Package prompt reads answers to questions. Ctrl-C ends the wait for an answer.
+// Package prompt reads answers to questions. Ctrl-C ends waiting.
 package prompt
 
 import (
@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// IsYes reports whether an answer is "y" or "yes". Every other answer refuses.
+// IsYes reports whether the answer is "y" or "yes". Every other answer refuses.
 func IsYes(answer string) bool {
 	return strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
 }
 
-// Line reads a line, without the spaces around it. It returns the context's error if that ends first; the
-// read itself cannot be cancelled, so the input must not be used afterwards.
+// Line reads a line and trims spaces. It returns the context's error if that ends first; the read itself
+// cannot be cancelled, so the input must not be used afterwards.
 func Line(ctx context.Context, in io.Reader) (string, error) {
 	return Await(ctx, func() (string, error) {
 		text, err := bufio.NewReader(in).ReadString('\n')

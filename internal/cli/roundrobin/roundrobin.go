@@ -1,5 +1,5 @@
-// Package roundrobin lets strategies bargain with each other on a local chain, each as a buyer and as a
-// seller against every other one, and compares the outcomes on chain with those of a simulation.
+// Package roundrobin lets strategies bargain with each other on a local chain, pairing each as a buyer and as
+// a seller with all others, and compares the outcomes on chain with simulated outcomes.
 package roundrobin
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// Strategies are the strategies that play if Options has none.
+// Strategies lists the strategies that play if Options names none.
 var Strategies = []string{
 	"linear", "genius-boulware", "genius-conceder", "negmas-boulware", "negmas-conceder", "tit-for-tat",
 	"nice-tit-for-tat", "random",
@@ -37,8 +37,8 @@ const timeout = 5 * time.Minute
 var errTimeout = fmt.Errorf("the round robin has not ended within %d minutes: the machine may be too slow",
 	timeout/time.Minute)
 
-// The terms and prices of all negotiations, in base units. Time does not decide them: no deadline is near. The fee is the
-// protocol's.
+// Terms and prices for all negotiations, in base units. Time does not decide them: no deadline is near. The
+// fee is the protocol's.
 var (
 	Terms = onchain.Rules{
 		Escrow: 5_000_000, MaxRounds: 6, DecayRateBps: 150, MinOfferBps: 1_000,
@@ -50,25 +50,25 @@ var (
 
 var service = protocol.ServiceHash("Round robin")
 
-// Options are the options of a round robin.
+// Options configures a round robin.
 type Options struct {
 	// Out receives the matches and the result, Progress the steps.
 	Out, Progress io.Writer
 	// JSON writes each match as a document.
 	JSON bool
-	// Chain is the kind of chain to start. If empty, the environment decides.
+	// Chain selects the kind of chain to start. If it is "", the environment decides.
 	Chain localnet.Kind
-	// Strategies are texts that strategy.Parse reads. If empty, Strategies is used.
+	// Strategies lists texts for strategy.Parse. The default is the variable Strategies.
 	Strategies []string
 	// Seed selects the strategies' random numbers, in the simulation and on chain.
 	Seed uint64
 
-	// ring makes each strategy the buyer of one match only, against the next one of the list.
+	// ring makes each strategy the buyer in a single match, against its successor in the list.
 	ring bool
 }
 
 // Run starts a chain and plays all matches at the same time. It returns ErrDiffers if an outcome on chain
-// differs from its prediction.
+// differs from the prediction.
 func Run(ctx context.Context, options Options) (err error) {
 	if len(options.Strategies) == 0 {
 		options.Strategies = Strategies
@@ -105,11 +105,11 @@ type contest struct {
 	matches []*match
 }
 
-// player is a strategy with its wallet.
+// player is a strategy with a wallet.
 type player struct {
 	name   string
 	wallet *wallet.Keypair
-	// sides are its players as a buyer and as a seller.
+	// sides holds the strategy's players as a buyer and as a seller.
 	sides [2]agent.Player
 }
 
@@ -162,7 +162,7 @@ func (c *contest) setUp(ctx context.Context) error {
 	return c.net.Endow(ctx, owners...)
 }
 
-// play runs the agents and creates all negotiations. It returns when they have ended for both sides.
+// play runs the agents and creates all negotiations. It returns once both sides have ended them all.
 func (c *contest) play(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -195,7 +195,7 @@ func (c *contest) play(ctx context.Context) error {
 	return nil
 }
 
-// runtime returns the agent of a player.
+// runtime returns a player's agent.
 func (c *contest) runtime(
 	p player, ended chan<- agent.Result, stop context.CancelCauseFunc,
 ) (*agent.Runtime, error) {
@@ -218,7 +218,7 @@ func (c *contest) runtime(
 	})
 }
 
-// create creates the negotiations, those of one buyer one after the other.
+// create creates the negotiations, sequentially for each buyer.
 func (c *contest) create(ctx context.Context) error {
 	buyers, ctx := errgroup.WithContext(ctx)
 	for index := range c.players {

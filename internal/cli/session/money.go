@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/amount"
 )
 
-// Units converts an amount to base units of a mint.
+// Units converts an amount to a mint's base units.
 func (s *Session) Units(ctx context.Context, address solana.PublicKey, flag string, text amount.Text) (uint64, error) {
 	decimals := uint8(0)
 	if !text.InUnits() {
@@ -71,8 +71,8 @@ func (s *Session) known(address solana.PublicKey) (mint.Mint, bool) {
 	return known, is
 }
 
-// AmountOf writes base units of a mint, or lamports without one: as tokens if this invocation has read
-// the mint or it is well known. It sends no request.
+// AmountOf formats base units of a mint, or lamports if there is no mint: as tokens if this invocation has
+// read the mint or it is well known. It sends no request.
 func (s *Session) AmountOf(address solana.PublicKey, units uint64) string {
 	if known, is := s.known(address); is {
 		return known.Tokens(units).String()
@@ -80,7 +80,7 @@ func (s *Session) AmountOf(address solana.PublicKey, units uint64) string {
 	return mint.Offline(address, units)
 }
 
-// TokensOf returns a function that writes base units of a mint as tokens.
+// TokensOf returns a function that formats base units of a mint as tokens.
 func (s *Session) TokensOf(ctx context.Context, address solana.PublicKey) (func(units uint64) amount.Tokens, error) {
 	read, err := s.Mint(ctx, address)
 	return read.Tokens, err

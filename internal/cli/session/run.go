@@ -31,8 +31,7 @@ func (s *Session) Limited(act func(ctx context.Context, arguments []string) erro
 	}
 }
 
-// Unlimited runs a command until it is stopped, or until a --timeout that is given. The command shows its own
-// progress.
+// Unlimited runs a command until stopped, or until --timeout if set. The command shows progress itself.
 func (s *Session) Unlimited(act func(ctx context.Context, arguments []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, arguments []string) error {
 		ctx, cancel := cmd.Context(), func() {}
@@ -63,11 +62,11 @@ func (s *Session) ShowProgress(stage string) (stop func()) {
 // Report writes a step of the command to stderr at once.
 func (s *Session) Report(stage string) { s.progress.Report(stage) }
 
-// Stage names the step of the command that has begun, for the progress report.
+// Stage names the command step that begins, for the progress report.
 func (s *Session) Stage(stage string) { s.progress.Stage(stage) }
 
-// Logger returns a logger that writes messages of at least this level to stderr, as JSON with --json. AmountOf
-// formats the amounts in errors; JSON has base units.
+// Logger returns a logger that writes messages at or over this level to stderr, as JSON with --json. AmountOf
+// formats the amounts in errors; JSON contains base units.
 func (s *Session) Logger(level slog.Level) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
 	if s.JSON {

@@ -1,5 +1,4 @@
-// Package session is one invocation of a command line: its streams, its persistent flags, its client and
-// wallet.
+// Package session represents a command line invocation: streams, persistent flags, client and wallet.
 package session
 
 import (
@@ -26,7 +25,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Session is one invocation: its streams and its persistent flags.
+// Session is an invocation, with streams and persistent flags.
 type Session struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
@@ -40,9 +39,9 @@ type Session struct {
 	Started bool
 
 	progress *progress.Reporter
-	// writing is locked while a message is written.
+	// writing is locked while writing a message.
 	writing sync.Mutex
-	// lock protects mints: loggers of other goroutines write amounts.
+	// lock protects mints: loggers in other goroutines write amounts.
 	lock  sync.Mutex
 	mints map[solana.PublicKey]mint.Mint
 }
@@ -53,7 +52,7 @@ func (s *Session) Client() (*haggle.Client, error) { return s.Connection.Client(
 // Disconnect closes the client and the state database.
 func (s *Session) Disconnect() { _ = s.Connection.Close() }
 
-// ClientAndKey returns the client and the wallet, which enforces the policy of --policy before it signs.
+// ClientAndKey returns the client and the wallet, which enforces --policy on every signature.
 func (s *Session) ClientAndKey(ctx context.Context) (*haggle.Client, haggle.Signer, error) {
 	s.Connection.AmountOf = s.AmountOf
 	key, err := s.Connection.Signer(ctx)
@@ -72,7 +71,7 @@ func (s *Session) Agent(ctx context.Context, given connection.Address) (solana.P
 	return s.Connection.Address(ctx)
 }
 
-// Print writes the result of a command: the document as JSON, or the lines.
+// Print writes a command's result: the document as JSON, or the lines.
 func (s *Session) Print(document any, lines ...string) error {
 	if s.JSON {
 		return json.NewEncoder(s.Stdout).Encode(document)
@@ -81,7 +80,7 @@ func (s *Session) Print(document any, lines ...string) error {
 	return err
 }
 
-// Interactive reports whether a question can be answered: stdin is a terminal, and the output is not JSON.
+// Interactive reports whether questions can be answered: stdin is a terminal, and the output is not JSON.
 func (s *Session) Interactive() bool {
 	file, isFile := s.Stdin.(*os.File)
 	return isFile && !s.JSON && term.IsTerminal(int(file.Fd()))
@@ -104,7 +103,7 @@ func (s *Session) Confirm(ctx context.Context, question, refusal string) error {
 	return nil
 }
 
-// NotFound adds a hint to the error of a missing account.
+// NotFound adds a hint to a missing account error.
 func NotFound(err error, hint string) error {
 	if errors.Is(err, protocol.ErrAccountNotFound) || errors.Is(err, rpc.ErrNotFound) {
 		return exitcode.WithHint(err, hint)

@@ -28,9 +28,9 @@ var clusters = map[string]string{
 
 // Config is the used part of the file. Empty fields are not configured.
 type Config struct {
-	// URL is the JSON-RPC endpoint, or the name of a cluster.
+	// URL is the JSON-RPC endpoint, or a cluster name.
 	URL string `yaml:"json_rpc_url"`
-	// WebSocketURL is the endpoint of subscriptions. If empty, it is derived from URL.
+	// WebSocketURL is the subscription endpoint. If it is "", it is derived from URL.
 	WebSocketURL string `yaml:"websocket_url"`
 	// KeypairPath is the file of the keypair that signs.
 	KeypairPath string `yaml:"keypair_path"`
@@ -38,10 +38,11 @@ type Config struct {
 	Commitment rpc.CommitmentType `yaml:"commitment"`
 }
 
-// DefaultPath returns the file of the Solana tools. It is empty if the user has no home folder.
+// DefaultPath returns the Solana tools' configuration file, or "" if the user has no home directory.
 func DefaultPath() string { return inHome(".config", "solana", "cli", "config.yml") }
 
-// DefaultKeypairPath returns the file of "solana-keygen new". It is empty if the user has no home folder.
+// DefaultKeypairPath returns the file written by "solana-keygen new", or "" if the user has no home
+// directory.
 func DefaultKeypairPath() string { return inHome(".config", "solana", "id.json") }
 
 func inHome(elements ...string) string {
@@ -89,8 +90,8 @@ func (c Config) Write(path string) error {
 	return os.WriteFile(path, content, 0o600)
 }
 
-// ResolveURL turns the name of a cluster, or its first letter, into the endpoint. An http or https address
-// stays as it is.
+// ResolveURL expands a cluster name, or the name's initial letter, into the endpoint. An http or https
+// address stays as it is.
 func ResolveURL(given string) (string, error) {
 	for name, endpoint := range clusters {
 		if given == name || given == name[:1] {

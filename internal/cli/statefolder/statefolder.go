@@ -7,19 +7,19 @@ import (
 	"path/filepath"
 )
 
-// The folders below the state folder.
+// Subdirectories of the state directory.
 const (
-	// Arena has the default database and keys of an arena, and the keys of its players.
+	// Arena contains an arena's default database and keys, and the players' keys.
 	Arena = "arena"
-	// Gateway has the default database of the gateway.
+	// Gateway contains the gateway's default database.
 	Gateway = "gateway"
-	// Hire has the default database and settlement key of a home.
+	// Hire contains a home's default database and settlement key.
 	Hire = "hire"
-	// Issues has the outcomes of negotiations about several issues.
+	// Issues contains the outcomes of negotiations about several issues.
 	Issues = "issues"
-	// Journals has the default journals.
+	// Journals contains the default journals.
 	Journals = "journal"
-	// Localnets has the list of running local chains.
+	// Localnets contains the list of running local chains.
 	Localnets = "localnets"
 	// Mints records the decimals of mints at their first use.
 	Mints = "mints"
@@ -27,9 +27,9 @@ const (
 	State = "state"
 )
 
-// Path returns a folder below the state folder, which is haggle in $XDG_STATE_HOME or in ~/.local/state. A
-// relative $XDG_STATE_HOME is ignored. The folder may not exist. Path returns an error if the user has no
-// home folder.
+// Path returns a subdirectory of the state directory, which is haggle in $XDG_STATE_HOME or in
+// ~/.local/state. A relative $XDG_STATE_HOME is ignored. The directory may not exist. Path returns an error
+// if the user has no home directory.
 func Path(name string) (string, error) {
 	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
 		return filepath.Join(state, "haggle", name), nil

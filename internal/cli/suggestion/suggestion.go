@@ -1,4 +1,4 @@
-// Package suggestion computes the next move that a strategy of package bargain suggests for a side of an open
+// Package suggestion computes the next move suggested by a strategy of package bargain for a side in an open
 // negotiation, with the figures that it follows from. It sends nothing.
 package suggestion
 
@@ -24,54 +24,55 @@ const DefaultStrategy = "hybrid"
 // ErrOver: the bargaining is over.
 var ErrOver = errors.New("the bargaining is over")
 
-// Question is a side with its strategy and its limits.
+// Question is a side, with strategy and limits.
 type Question struct {
 	Side   protocol.OfferSide
 	Player agent.Player
-	// MaxTotal is a buyer's highest total of price and decay, in base units of the mint. If zero, only the escrow limits
-	// it.
+	// MaxTotal is a buyer's highest total of price and decay, in the mint's base units. If it is 0, only the
+	// escrow limits the total.
 	MaxTotal uint64
-	// Other is the other side's reservation price, for the equilibrium; nil if it is not known.
+	// Other is the opponent's reservation price, for the equilibrium; nil if not known.
 	Other *uint64
 }
 
-// Suggestion is a move with its figures. Prices are base units of the mint, and nil if there is none.
+// Suggestion is a move with figures. Prices are in the mint's base units, and nil if there is none.
 type Suggestion struct {
 	// Side is the side that the suggestion is for, and Turn the side that the negotiation waits for.
 	Side, Turn protocol.OfferSide
 	State      string
-	// Move is offer, accept or reject. It is empty if it is not the side's turn. Price is the price of the offer to make
+	// Move is offer, accept or reject, or "" if it is not the side's turn. Price is the offer price to make
 	// or to accept.
 	Move   string
 	Price  *uint64
 	Reason string
-	// Standing is the other side's offer that the side can accept.
+	// Standing is the opponent's offer that the side can accept.
 	Standing *uint64
-	// Limit is the worst price to agree to now, with the decay and the bond so far; nil if no price is as good as no
-	// agreement. Target is the strategy's next price, if it makes one. Best is the best price of an offer.
+	// Limit is the worst price to agree to now, with the decay and the bond so far; nil if no price is as
+	// good as no agreement. Target is the strategy's next price, if it makes one. Best is the best offer
+	// price.
 	Limit, Target, Best *uint64
-	// NextDecay is the cost of the next offer to the buyer.
+	// NextDecay is what the next offer costs the buyer.
 	NextDecay  uint64
 	RoundsLeft uint8
 	// LastOffer is the side that can make the last offer.
 	LastOffer protocol.OfferSide
-	// Equilibrium is the rest of the game; nil if the other side's reservation price is not known.
+	// Equilibrium is the rest of the game; nil if the opponent's reservation price is not known.
 	Equilibrium *Equilibrium
-	// Other is the profile of the other side's offers.
+	// Other is the profile computed from the opponent's offers.
 	Other analysis.Profile
 }
 
 // Equilibrium is the rest of the game from the current turn.
 type Equilibrium struct {
-	// Price is the price at which the parties agree; nil if they do not.
+	// Price is the agreed price; nil if the parties do not agree.
 	Price *uint64
-	// AcceptsUpTo is the price to which the side whose turn it is accepts: a buyer's highest, a seller's lowest. It is
-	// nil before the first offer, and if the side accepts no price.
+	// AcceptsUpTo is the limit of the prices accepted by the side to move: a buyer's highest, a seller's
+	// lowest. It is nil until there is an offer, and if the side accepts no price.
 	AcceptsUpTo *uint64
 }
 
-// Of reads the history of a negotiation and answers a question. It returns [ErrOver], or [recorded.ErrIncomplete] if the
-// node does not return all offers.
+// Of reads a negotiation's history and answers a question. It returns [ErrOver], or [recorded.ErrIncomplete]
+// if the node does not return all offers.
 func Of(ctx context.Context, client *haggle.Client, n *haggle.Snapshot, q Question) (*Suggestion, error) {
 	if !n.IsBargaining() && n.Status != protocol.NegotiationStatusCreated {
 		return nil, fmt.Errorf("%w: %s", ErrOver, n.Describe())
@@ -138,7 +139,7 @@ func describe(q Question, turn agent.Turn) *Suggestion {
 		NextDecay: n.DecayAfterRound() - n.Decay(), LastOffer: protocol.OfferSide((n.MaxRounds + 1) % 2),
 	}
 	if !n.IsBargaining() {
-		s.Turn = protocol.OfferSideSeller // which has not accepted the invitation
+		s.Turn = protocol.OfferSideSeller // the seller, yet to accept the invitation
 	}
 	rules := onchain.RulesOf(n, n.CreatedAt)
 	if limit, ok := rules.Limit(q.Side, q.Player.Reservation, n.BondForDelay()); ok {
@@ -206,7 +207,7 @@ func equilibriumOf(h game.Haggle, n *protocol.Negotiation) *Equilibrium {
 	return e
 }
 
-// Lines returns the suggestion as text, with the amounts that written returns.
+// Lines formats the suggestion as text lines, with amounts formatted by written.
 func (s *Suggestion) Lines(written func(units uint64) string) []string {
 	price := func(units *uint64) string {
 		if units == nil {

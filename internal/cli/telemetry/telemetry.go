@@ -17,8 +17,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// The environment variables of the OpenTelemetry specification that set the endpoints. The exporters read them, and the other
-// variables OTEL_EXPORTER_OTLP_*, themselves.
+// The environment variables defined by the OpenTelemetry specification for the endpoints. The exporters read
+// these and all other OTEL_EXPORTER_OTLP_* variables themselves.
 const (
 	endpoint        = "OTEL_EXPORTER_OTLP_ENDPOINT"
 	tracesEndpoint  = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"

@@ -42,7 +42,7 @@ func TestBuyerConcedesToItsReservationAndNoFurther(t *testing.T) {
 	require.Equal(t, agent.Offer{Amount: 2_500_000}, decide(2, 3_500_000, 1), "the target holds to the end")
 }
 
-// history returns offers of both sides up to a round; the latest one is the seller's.
+// history returns both sides' offers up to the given round; the latest offer is the seller's.
 func history(round uint8, asked uint64) (offers []agent.PastOffer) {
 	for r := range round {
 		offer := agent.PastOffer{Round: r + 1, Side: protocol.OfferSideBuyer, Amount: 2_000_000}

@@ -15,7 +15,7 @@ import (
 // inviteLimit is longer than a transaction takes to land or to expire.
 const inviteLimit = 3 * time.Minute
 
-// unfinished returns the open negotiation of an earlier run.
+// unfinished returns an earlier run's open negotiation.
 func (b *buyer) unfinished(ctx context.Context) (solana.PublicKey, error) {
 	return b.Unfinished(ctx, haggle.Filter{Buyer: b.Self}, func(n *haggle.Snapshot) bool {
 		return n.Seller == b.Counterpart && n.TokenMint == b.Mint && n.ServiceHash == b.ServiceHash
@@ -23,8 +23,9 @@ func (b *buyer) unfinished(ctx context.Context) (solana.PublicKey, error) {
 }
 
 // invite escrows and invites the seller. The transaction is finished even if the context ends. It is not
-// repeated while its outcome is unknown, because that could escrow twice. If an earlier run has sent the same
-// invitation, and no run has received its outcome, invite returns that one's negotiation with earlier true.
+// repeated while the outcome is unknown, because that could escrow twice. If an earlier run sent the same
+// invitation, with the outcome never received by a run, invite returns that negotiation and sets earlier to
+// true.
 func (b *buyer) invite(ctx context.Context) (negotiation solana.PublicKey, earlier bool, err error) {
 	if err := b.Vet(ctx); err != nil {
 		return solana.PublicKey{}, false, err

@@ -1,11 +1,11 @@
-// Package seller is the example of an agent that sells a service: it waits for an invitation of one buyer,
-// checks its terms, and concedes in equal steps from its opening price towards its reservation price.
+// Package seller is the example agent that sells a service: it waits for a given buyer's invitation, checks
+// the terms, and concedes in equal steps from the opening price towards the reservation price.
 //
 //	seller --buyer ADDRESS --mint ADDRESS --opening 4.5 --reservation 3
 //
-// The SDK's package agent runs the negotiation; this package has Admit and Decide. After a restart it
-// continues the open negotiation: its state is on chain, and its journal has the transactions that it was
-// about to send.
+// The SDK's package agent runs the negotiation; this package has Admit and Decide. Once restarted, it
+// continues the open negotiation: the negotiation state is on chain, and the journal holds the unsent
+// transactions.
 package seller
 
 import (
@@ -102,14 +102,14 @@ func (s *seller) sell(ctx context.Context, patience time.Duration) error {
 	return nil
 }
 
-// concerns reports whether a negotiation is an invitation of the buyer, or one that this seller would have
-// accepted.
+// concerns reports whether the negotiation is the buyer's invitation, possibly accepted by this seller
+// before.
 func (s *seller) concerns(n *haggle.Snapshot) bool {
 	return n.Buyer == s.Counterpart && (n.Status == protocol.NegotiationStatusCreated || s.objection(n) == "")
 }
 
-// admit declines an unsuitable invitation. A suitable one is accepted on exactly the terms that were checked
-// here.
+// admit declines an unsuitable invitation. A suitable invitation is accepted on exactly the terms that were
+// checked here.
 func (s *seller) admit(ctx context.Context, n *haggle.Snapshot) error {
 	if why := s.objection(n); why != "" {
 		return &agent.Refusal{Negotiation: n.Address, Reason: why}
@@ -123,7 +123,7 @@ func (s *seller) acted(act agent.Act) {
 	}
 }
 
-// objection returns the term of a negotiation that the seller does not accept; empty if there is none.
+// objection returns the negotiation term that the seller does not accept; "" if all are accepted.
 func (s *seller) objection(n *haggle.Snapshot) string {
 	switch {
 	case n.ServiceHash != s.ServiceHash:

@@ -94,7 +94,7 @@ func TestSellerConcedesToItsReservationAndNoFurther(t *testing.T) {
 	require.Equal(t, agent.Offer{Amount: 4_500_000}, decide(1, least, 1), "the target holds to the end")
 }
 
-// history returns offers of both sides up to a round; the latest one is the buyer's.
+// history returns both sides' offers up to the given round; the latest offer is the buyer's.
 func history(round uint8, offered uint64) (offers []agent.PastOffer) {
 	for r := range round {
 		offer := agent.PastOffer{Round: r + 1, Side: protocol.OfferSideBuyer, Amount: offered}
