@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// scripts returns the paths of the scripts of testdata/script, and of those with every command of the
-// documents for language models, in their order.
+// scripts returns the script paths in testdata/script, and the generated scripts that run every command in
+// the documents for language models, in document order.
 func scripts(t *testing.T) []string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
@@ -30,7 +30,7 @@ func scripts(t *testing.T) []string {
 var (
 	// documentedFile is a block that begins with ```json NAME.
 	documentedFile = regexp.MustCompile("(?s)```json ([a-z.]+)\n(.*?)```")
-	// documentedCommand is a line of a console block. A comment can have its exit code.
+	// documentedCommand is a line in a console block. A comment can state the exit code.
 	documentedCommand = regexp.MustCompile(`(?m)^\$ (haggle .*?)(?:\s+# (.*))?$`)
 	exitCode          = regexp.MustCompile(`^exit code (\d+)$`)
 	// placeholder is a value that the reader replaces.

@@ -19,14 +19,14 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// hireModel is a model that is a seeker or a worker through a process "haggle hire mcp".
+// hireModel is a model that acts as a seeker or a worker through "haggle hire mcp".
 type hireModel struct {
 	t       *testing.T
 	session *mcp.ClientSession
 	folder  string
 }
 
-// configOf writes the Solana CLI's configuration of a wallet.
+// configOf writes the Solana CLI configuration for a wallet.
 func configOf(t *testing.T, net *localnet.Net, key *wallet.Keypair) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
@@ -91,7 +91,7 @@ func (a hireModel) next(kind string) tools.Item {
 	return answer.Items[0]
 }
 
-// ended waits for the end of the deal.
+// ended waits until the deal ends.
 func (a hireModel) ended() tools.Ended {
 	a.t.Helper()
 	for {
@@ -101,8 +101,8 @@ func (a hireModel) ended() tools.Ended {
 	}
 }
 
-// Two models hire and are hired, each through a process with its owner's limits: asked, countered, accepted, escrowed,
-// delivered, and paid. Moves beyond the limits are not made.
+// Two models hire and are hired, each through a haggle process with the owner's limits: asked, countered,
+// accepted, escrowed, delivered, and paid. Moves beyond the limits are not made.
 func TestTwoModelsSettleAHireThroughMCP(t *testing.T) {
 	net := startNet(t)
 	seller := configOf(t, net, net.Seller)
@@ -167,7 +167,7 @@ func TestTwoModelsSettleAHireThroughMCP(t *testing.T) {
 	worker.done(tools.ToolDecide, decide(worker, turn, "propose", "price", "4 TEST"))
 	turn = seeker.next(tools.KindTurn)
 	require.True(t, turn.Acceptable)
-	// The first of two invalid moves is not made, and the turn waits again.
+	// Of the two invalid moves, the earlier is not made, and the turn waits again.
 	seeker.refused("beyond the agent's limits", tools.ToolDecide, decide(seeker, turn, "propose", "price", "5.5 TEST"))
 	turn = seeker.next(tools.KindTurn)
 	require.NotEmpty(t, turn.Invalid)

@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// An agent reads its balances, and the rest of its owner's limits.
+// An agent reads the wallet balances, and the remaining limits set by the owner.
 func TestBudgetThroughMCP(t *testing.T) {
 	net := startNet(t)
 	missing, stop := solana.PublicKey{9}, filepath.Join(t.TempDir(), "stop")

@@ -16,7 +16,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// limitedStrategy is a strategy with its prices in base units.
+// limitedStrategy is a strategy with prices in base units.
 type limitedStrategy struct {
 	name                 string
 	opening, reservation uint64
@@ -28,10 +28,10 @@ func (l limitedStrategy) decide() func(context.Context, agent.Turn) (agent.Decis
 	}.Decide
 }
 
-// play plays a side of a negotiation with the engine. The returned channel receives the result.
+// play plays one side in a negotiation with the engine. The returned channel receives the result.
 func (l limitedStrategy) play(t *testing.T, net *localnet.Net, side protocol.OfferSide, at solana.PublicKey) <-chan *agent.Result {
 	t.Helper()
-	// The highest total is that of the hosts' policy, unless the reservation price is above it.
+	// The highest total is the limit in the host policy, unless the reservation price is higher.
 	key, limits := net.Buyer, agent.Limits{Decimals: localnet.Decimals, MaxTotal: max(l.reservation, 3_500_000)}
 	config := agent.Config{Decide: l.decide(), Logger: slog.New(slog.DiscardHandler)}
 	if side == protocol.OfferSideSeller {
@@ -54,7 +54,7 @@ func (l limitedStrategy) play(t *testing.T, net *localnet.Net, side protocol.Off
 	return ended
 }
 
-// follow carries out each suggestion for a side of a negotiation until its end.
+// follow carries out each suggestion for one side until the negotiation ends.
 func (l limitedStrategy) follow(host mcpAgent, at func(map[string]any) map[string]any) {
 	host.t.Helper()
 	question := at(map[string]any{"strategy": l.name, "opening": fmt.Sprintf("%du", l.opening),
@@ -84,7 +84,7 @@ func (l limitedStrategy) follow(host mcpAgent, at func(map[string]any) map[strin
 	}
 }
 
-// offersOf returns the prices of all offers of a negotiation.
+// offersOf returns all offer prices in a negotiation.
 func offersOf(t *testing.T, net *localnet.Net, at solana.PublicKey) (prices []uint64) {
 	t.Helper()
 	for envelope, err := range net.Client.History(t.Context(), at) {

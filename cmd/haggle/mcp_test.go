@@ -28,7 +28,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// mcpAgent is an agent that uses a wallet through a process "haggle mcp".
+// mcpAgent is an agent that uses a wallet through "haggle mcp".
 type mcpAgent struct {
 	t       *testing.T
 	session *mcp.ClientSession
@@ -76,7 +76,7 @@ func startMCPAgentWithin(
 	return mcpAgent{t, session, progress}
 }
 
-// call calls a tool, whose structured content has to be an answer.
+// call calls a tool and requires structured content: an answer.
 func (a mcpAgent) call(tool string, arguments map[string]any) chaintools.Answer {
 	a.t.Helper()
 	ctx, cancel := context.WithTimeout(a.t.Context(), patience)
@@ -86,7 +86,7 @@ func (a mcpAgent) call(tool string, arguments map[string]any) chaintools.Answer 
 	return a.answer(tool, result)
 }
 
-// answer decodes the structured content of a tool's result.
+// answer decodes the structured content in a tool result.
 func (a mcpAgent) answer(tool string, result *mcp.CallToolResult) chaintools.Answer {
 	a.t.Helper()
 	require.NotNil(a.t, result.StructuredContent, "%s: %v", tool, result.Content[0])
@@ -101,7 +101,7 @@ func (a mcpAgent) answer(tool string, result *mcp.CallToolResult) chaintools.Ans
 	return answer
 }
 
-// confirmed calls a tool whose transaction has to be confirmed.
+// confirmed calls a tool and requires a confirmed transaction.
 func (a mcpAgent) confirmed(tool string, arguments map[string]any) chaintools.Answer {
 	a.t.Helper()
 	answer := a.call(tool, arguments)
@@ -110,7 +110,7 @@ func (a mcpAgent) confirmed(tool string, arguments map[string]any) chaintools.An
 	return answer
 }
 
-// refused calls a tool that has to fail with an error of this name.
+// refused calls a tool and requires an error with this name.
 func (a mcpAgent) refused(name, tool string, arguments map[string]any) chaintools.Answer {
 	a.t.Helper()
 	answer := a.call(tool, arguments)
@@ -139,8 +139,8 @@ func startNet(t *testing.T) *localnet.Net {
 	return net
 }
 
-// Two agents settle a negotiation, each through a process with its own wallet and policy. Each refusal on the
-// way names its reason, and a repeated call sends nothing.
+// Two agents settle a negotiation, each through a server with a separate wallet and policy. Refusals on the
+// way name the reason, and a repeated call sends nothing.
 func TestTwoAgentsSettleThroughMCP(t *testing.T) {
 	net := startNet(t)
 	buyer := startMCPAgent(t, net, net.Buyer, net.Chain.RPCURL())
@@ -233,7 +233,7 @@ func TestTwoAgentsSettleThroughMCP(t *testing.T) {
 	buyer.refused("NotAsExpected", "haggle_offer", at(map[string]any{"amount": "3", "round": 4}))
 }
 
-// A creation, and its dry run before, state what the negotiation costs.
+// A creation and the preceding dry run state what the negotiation costs.
 func TestCostsOfACreationThroughMCP(t *testing.T) {
 	net := startNet(t)
 	buyer := startMCPAgent(t, net, net.Buyer, net.Chain.RPCURL())
@@ -276,7 +276,7 @@ func TestRejectionThroughMCP(t *testing.T) {
 	require.Equal(t, chaintools.DoneAlready, buyer.call("haggle_reject", reject).Outcome)
 }
 
-// paidTo returns the amount that an answer states for a role, in base units.
+// paidTo returns an answer's amount for a role in base units.
 func paidTo(role string, answer chaintools.Answer) string {
 	for _, paid := range answer.Paid {
 		if paid.To == role {
@@ -286,8 +286,8 @@ func paidTo(role string, answer chaintools.Answer) string {
 	return ""
 }
 
-// An agent gets the escrow of an overdue negotiation and the rent of an ended one back, each once. Only parties
-// send these transactions.
+// An agent recovers an overdue negotiation's escrow and a finished negotiation's rent, each once. Only
+// parties send these transactions.
 func TestExpiryAndClosingThroughMCP(t *testing.T) {
 	net := startNet(t)
 	buyer := startMCPAgent(t, net, net.Buyer, net.Chain.RPCURL())
@@ -407,8 +407,8 @@ func TestSlowAnswerThroughMCP(t *testing.T) {
 	require.Len(t, buyer.call("haggle_status", nil).List, 1)
 }
 
-// Every tool has a schema of its answers and refuses unknown arguments; every tool that sends has a dry run
-// and an idempotency key.
+// Every tool has an output schema and refuses unknown arguments; every sending tool has a dry run and an
+// idempotency key.
 func TestToolsOfMCP(t *testing.T) {
 	net := startNet(t)
 	agent := startMCPAgent(t, net, net.Buyer, net.Chain.RPCURL())

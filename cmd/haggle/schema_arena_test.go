@@ -45,7 +45,7 @@ func (g schemaGenerator) arena() map[string][]byte {
 	reflector := &jsonschema.Reflector{
 		Anonymous: true, ExpandedStruct: true, Mapper: arenaSchema, LookupComment: g.comments.of,
 	}
-	// tagged returns the schema of an envelope whose field contains one of the types that kind names.
+	// tagged returns an envelope schema, with a field containing one of the types named by kind.
 	tagged := func(envelope reflect.Type, title, field string, kinds map[string]reflect.Type, names []string) []byte {
 		schema := reflector.ReflectFromType(envelope)
 		schema.Title = title
@@ -68,7 +68,7 @@ func (g schemaGenerator) arena() map[string][]byte {
 	facts, factNames := kindsOf(arena.Facts())
 	receipt := reflector.ReflectFromType(reflect.TypeFor[arena.Receipt]())
 	receipt.Title = "The receipt of a message of the arena"
-	// frame returns the schema of a frame, which has one field.
+	// frame returns a frame schema with a single field.
 	frame := func(kind reflect.Type, title string) []byte {
 		schema := reflector.ReflectFromType(kind)
 		schema.Title, schema.MinProperties, schema.MaxProperties = title, new(uint64(1)), new(uint64(1))
@@ -95,7 +95,7 @@ func kindsOf[T interface{ Kind() string }](values []T) (types map[string]reflect
 	return types, names
 }
 
-// docs/schemas/arena has the schemas of the arena, and no other file.
+// docs/schemas/arena contains exactly the arena's schemas.
 func TestArenaSchemasAreUpToDate(t *testing.T) {
 	checkFiles(t, arenaSchemas, newSchemaGenerator(t).arena())
 }
@@ -123,7 +123,7 @@ func TestArenaMessagesPassTheirSchema(t *testing.T) {
 	}
 }
 
-// Frames as client and server write them, and some that are none.
+// Frames as client and server write them, and some invalid frames.
 func TestArenaFramesPassTheirSchema(t *testing.T) {
 	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
 	agent, now := arena.AddressOf(key), time.Now().UTC().Truncate(time.Microsecond)

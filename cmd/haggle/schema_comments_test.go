@@ -18,11 +18,12 @@ import (
 // comments reads the comments of types and fields, also of unexported ones, from the sources.
 type comments struct {
 	t *testing.T
-	// known has the comments by "package.Type" and "package.Type.Field". It has "package" once that is parsed.
+	// known holds the comments by "package.Type" and "package.Type.Field". It contains "package" once that
+	// package is parsed.
 	known map[string]string
 }
 
-// of returns the comment of a type, or of one of its fields, on one line; empty if there is none.
+// of returns the comment on a type or field as a line; empty if not found.
 func (c comments) of(kind reflect.Type, field string) string {
 	folder, ours := strings.CutPrefix(kind.PkgPath(), modulePath+"/")
 	if !ours {

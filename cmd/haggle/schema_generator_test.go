@@ -38,7 +38,7 @@ func newSchemaGenerator(t *testing.T) schemaGenerator {
 	return schemaGenerator{t, comments{t, map[string]string{}}}
 }
 
-// of returns the schema of a document that has one of these types.
+// of returns the schema for a document containing one of these types.
 func (g schemaGenerator) of(title string, types ...reflect.Type) []byte {
 	reflector := &jsonschema.Reflector{
 		Anonymous: true, ExpandedStruct: len(types) == 1, Mapper: mappedSchema, LookupComment: g.comments.of,
@@ -68,7 +68,7 @@ func (g schemaGenerator) encode(schema *jsonschema.Schema) []byte {
 	return text.Bytes()
 }
 
-// The forms of values as text.
+// The formats for values written as strings.
 const (
 	base58Digit   = "[1-9A-HJ-NP-Za-km-z]"
 	integerDigits = "^[0-9]+$"
@@ -125,7 +125,7 @@ func (g schemaGenerator) amount() []byte {
 	})
 }
 
-// recordedEvents returns several events of each type, as the program writes them.
+// recordedEvents returns several events for each type, as the program writes them.
 func recordedEvents(t *testing.T) (all []protocol.Event) {
 	t.Helper()
 	content, err := os.ReadFile(checkout + "/sdk/protocol/testdata/fixtures.json")
@@ -142,7 +142,7 @@ func recordedEvents(t *testing.T) (all []protocol.Event) {
 	return all
 }
 
-// event returns the schema of the program's events, with the names and the order of the IDL.
+// event returns the schema for the program's events, with IDL names in IDL order.
 func (g schemaGenerator) event() []byte {
 	g.t.Helper()
 	schema := &jsonschema.Schema{
@@ -174,7 +174,7 @@ func (g schemaGenerator) event() []byte {
 	return g.encode(schema)
 }
 
-// value returns the schema of a value as [jsonview.Of] writes it.
+// value returns the schema for a value written by [jsonview.Of].
 func (g schemaGenerator) value(kind reflect.Type) *jsonschema.Schema {
 	isByteArray := kind.Kind() == reflect.Array && kind.Elem().Kind() == reflect.Uint8
 	switch {

@@ -43,7 +43,7 @@ func hireSchema(kind reflect.Type) *jsonschema.Schema {
 	return nil
 }
 
-// hire returns the schemas of HIRE/1.0 by the names of their files: message.json, and one for each payload.
+// hire returns the HIRE/1.0 schemas by file name: message.json, and a schema for each payload.
 func (g schemaGenerator) hire() map[string][]byte {
 	reflector := &jsonschema.Reflector{
 		Anonymous: true, ExpandedStruct: true, Mapper: hireSchema, LookupComment: g.comments.of,
@@ -66,12 +66,13 @@ func (g schemaGenerator) hire() map[string][]byte {
 	return all
 }
 
-// docs/schemas/hire has the schemas of HIRE/1.0, and no other file.
+// docs/schemas/hire contains exactly the HIRE/1.0 schemas.
 func TestHireSchemasAreUpToDate(t *testing.T) {
 	checkFiles(t, hireSchemas, newSchemaGenerator(t).hire())
 }
 
-// The protocol document's messages pass the schemas as they are. What the schemas refuse, Parse refuses as well.
+// The protocol document's messages pass the schemas unchanged. Parse also refuses whatever the schemas
+// refuse.
 func TestHireMessagesPassTheirSchema(t *testing.T) {
 	samples, err := filepath.Glob(checkout + "/sdk/hire/testdata/flow-*.json")
 	require.NoError(t, err)
@@ -79,7 +80,7 @@ func TestHireMessagesPassTheirSchema(t *testing.T) {
 	for _, path := range samples {
 		content, err := os.ReadFile(path)
 		require.NoError(t, err)
-		valid := strings.Join(strings.Fields(string(content)), " ") // on one line
+		valid := strings.Join(strings.Fields(string(content)), " ") // as a single line
 		require.NoError(t, validate(hireSchemas, []byte(valid), messageFile), path)
 		_, err = hire.Parse([]byte(valid))
 		require.NoError(t, err)

@@ -49,7 +49,7 @@ func commandsWithDocuments(t *testing.T) (found []*cobra.Command) {
 	return found
 }
 
-// docs/schemas has a schema for the documents of every command, and no other file.
+// docs/schemas contains exactly the schemas for every command's documents.
 func TestSchemasAreUpToDate(t *testing.T) {
 	g := newSchemaGenerator(t)
 	generated := map[string][]byte{
@@ -69,7 +69,7 @@ func TestSchemasAreUpToDate(t *testing.T) {
 	checkFiles(t, schemas, generated)
 }
 
-// checkFiles compares the files of a folder with the generated ones, or writes them. Folders in it stay.
+// checkFiles compares a directory's files with the generated files, or writes them. Subdirectories stay.
 func checkFiles(t *testing.T, folder string, generated map[string][]byte) {
 	t.Helper()
 	if os.Getenv(writeSchemas) != "" {
@@ -132,8 +132,8 @@ func schemaFile(cmd *cobra.Command) string {
 	return strings.ReplaceAll(path, " ", "-") + ".json"
 }
 
-// validate checks every line of an output against the schemas in a folder: it must have one of them. An empty
-// line is an error.
+// validate checks every output line against the schemas in a directory: each line must match a schema. An
+// empty line is an error.
 func validate(folder string, output []byte, names ...string) error {
 	compiler := jsonschema.NewCompiler()
 	var compiled []*jsonschema.Schema
@@ -165,7 +165,7 @@ func validateLine(compiled []*jsonschema.Schema, line []byte) error {
 	return err
 }
 
-// documentReport is the variable with the file in which the scripts' commands report their documents.
+// documentReport is the environment variable naming the file where the scripts' commands report documents.
 const documentReport = "HAGGLE_DOCUMENT_REPORT"
 
 // mainWithValidation is main for the scripts. It validates the documents of commands with --json, and reports
@@ -192,8 +192,8 @@ func mainWithValidation() {
 	os.Exit(code)
 }
 
-// validated returns "valid FILE" for a command with --json that has printed documents, the problem on one
-// line if one is invalid, and nothing for other commands.
+// validated returns "valid FILE" for a command with --json that printed documents, the problem as a line if a
+// document is invalid, and nothing for other commands.
 func validated(arguments []string, out, messages []byte) string {
 	if !slices.Contains(arguments, "--json") {
 		return ""
@@ -201,7 +201,7 @@ func validated(arguments []string, out, messages []byte) string {
 	folder := filepath.Join(os.Getenv("CHECKOUT"), schemas)
 	problem := func(err error) string { return fmt.Sprintf("invalid %q: %q", arguments, err.Error()) }
 	for line := range bytes.Lines(messages) {
-		// A logger writes objects of its own.
+		// Loggers write JSON objects, too.
 		if bytes.HasPrefix(line, []byte(`{"time":`)) {
 			continue
 		}

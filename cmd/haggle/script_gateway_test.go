@@ -18,8 +18,8 @@ import (
 )
 
 // gateway writes a gateway's database and files: "gateway ADDRESS" with two negotiations of three entries,
-// which a checkpoint covers, and a third one, which it does not cover. It sets FIRST, SECOND and THIRD to
-// their ids.
+// covered by a checkpoint, and a third, uncovered negotiation. It sets FIRST, SECOND and THIRD to the
+// negotiation ids.
 func gateway(ts *testscript.TestScript, _ bool, arguments []string) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

@@ -16,9 +16,9 @@ var modelAPIs = map[string]llmtest.API{
 	"openai": llmtest.Responses, "openai-chat": llmtest.ChatCompletions, "anthropic": llmtest.Messages,
 }
 
-// languageModel starts a server of a language model: "language-model NAME API [ANSWER]" sets NAME to its URL, and
-// writes its key to the file NAME. The model accepts if it may, and otherwise offers the first candidate;
-// with an ANSWER it always returns that text.
+// languageModel starts a language model server: "language-model NAME API [ANSWER]" sets NAME to the server
+// URL, and writes the API key to the file NAME. The model accepts if it may, and otherwise offers the first
+// candidate; if ANSWER is given, it always returns that text.
 func languageModel(ts *testscript.TestScript, _ bool, arguments []string) {
 	config := llmtest.Config{API: modelAPIs[arguments[1]], Script: agreeable}
 	if len(arguments) == 3 {

@@ -15,8 +15,8 @@ import (
 // modulePath is the path of this repository's module.
 const modulePath = "github.com/haggle-protocol/haggle"
 
-// module copies a folder with a program into a module of its own outside of the repository, builds it and
-// adds it to the PATH: "module NAME FOLDER". A relative FOLDER is in testdata.
+// module copies a directory with a program into a separate module outside the repository, builds it and adds
+// it to the PATH: "module NAME FOLDER". A relative FOLDER is in testdata.
 func module(ts *testscript.TestScript, _ bool, arguments []string) {
 	name, source := arguments[0], arguments[1]
 	checkout := ts.Getenv("CHECKOUT")
@@ -28,7 +28,7 @@ func module(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Check(os.CopyFS(folder, os.DirFS(source)))
 	goMod, err := os.ReadFile(filepath.Join(repository, "go.mod"))
 	ts.Check(err)
-	// The requirements are the repository's own, as "go get" would add them.
+	// The module has the repository's requirements, as "go get" would add them.
 	content := strings.Replace(string(goMod), "module "+modulePath, "module example.com/"+name, 1) +
 		"\nrequire " + modulePath + " v0.0.0\n\nreplace " + modulePath + " => " + repository + "\n"
 	ts.Check(os.WriteFile(filepath.Join(folder, "go.mod"), []byte(content), 0o600))
@@ -37,7 +37,7 @@ func module(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Check(os.WriteFile(filepath.Join(folder, "go.sum"), goSum, 0o600))
 	programs := ts.MkAbs("programs")
 	ts.Check(os.MkdirAll(programs, 0o700))
-	// The test's own environment has the caches of Go.
+	// The test's environment defines Go's caches.
 	build := exec.Command("go", "build", "-mod=mod", "-o", filepath.Join(programs, name), ".")
 	build.Dir = folder
 	output, err := build.CombinedOutput()
@@ -47,7 +47,7 @@ func module(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Setenv("PATH", programs+string(os.PathListSeparator)+ts.Getenv("PATH"))
 }
 
-// loadJSON sets a variable to a field of a JSON file: "load-json NAME FILE PATH".
+// loadJSON sets a variable to a JSON file's field: "load-json NAME FILE PATH".
 func loadJSON(ts *testscript.TestScript, _ bool, arguments []string) {
 	var document map[string]any
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile(arguments[1])), &document))
@@ -58,8 +58,8 @@ func loadJSON(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Setenv(arguments[0], value)
 }
 
-// takenPort starts a localnet at the port of a URL, which is in use, and requires an error that names the
-// flag: "taken-port URL".
+// takenPort starts a localnet at a URL's port, which is in use, and requires an error that names the flag:
+// "taken-port URL".
 func takenPort(ts *testscript.TestScript, _ bool, arguments []string) {
 	port := arguments[0][strings.LastIndex(arguments[0], ":")+1:]
 	exits(ts, false, []string{"2", "haggle", "localnet", "--port", port})
@@ -70,7 +70,7 @@ func takenPort(ts *testscript.TestScript, _ bool, arguments []string) {
 	}
 }
 
-// loadConfig sets a variable to the host and port of a configuration's endpoint: "load-config NAME FILE".
+// loadConfig sets a variable to the host and port of a configured endpoint: "load-config NAME FILE".
 func loadConfig(ts *testscript.TestScript, _ bool, arguments []string) {
 	config, err := solanaconfig.Read(ts.MkAbs(arguments[1]))
 	ts.Check(err)

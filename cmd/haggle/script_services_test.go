@@ -26,8 +26,8 @@ import (
 	"github.com/haggle-protocol/haggle/tests/faults/proxy"
 )
 
-// walletService is a wallet service with AgentWallet's interface that signs with a keypair, or with a wrong
-// one.
+// walletService is a wallet service with AgentWallet's interface that signs with a keypair, possibly the
+// wrong keypair.
 type walletService struct {
 	key haggle.Signer
 	// owner is the public key that it returns.
@@ -77,9 +77,9 @@ func (w *walletService) sign(request *http.Request) (solana.Signature, error) {
 	return w.key.SignMessage(request.Context(), message)
 }
 
-// serveWallet starts a wallet service over HTTPS: "serve-wallet NAME KEYPAIR [OWNER]" sets NAME to its URL,
-// and makes the following commands trust its certificate. With an OWNER it returns that address as its public
-// key, but signs with the keypair.
+// serveWallet starts a wallet service over HTTPS: "serve-wallet NAME KEYPAIR [OWNER]" sets NAME to the
+// service URL, and makes the following commands trust the certificate. If OWNER is given, the service returns
+// OWNER as the public key, but signs with the keypair.
 func serveWallet(ts *testscript.TestScript, _ bool, arguments []string) {
 	key, err := wallet.LoadKeypairFile(ts.MkAbs(arguments[1]))
 	ts.Check(err)
@@ -118,7 +118,7 @@ func serveRegistry(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Setenv(arguments[0], server.URL)
 }
 
-// load sets a variable to the content of a file: "load NAME FILE".
+// load sets a variable to a file's content: "load NAME FILE".
 func load(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Setenv(arguments[0], strings.TrimSpace(ts.ReadFile(arguments[1])))
 }
@@ -129,7 +129,7 @@ func fill(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(arguments[0]), []byte(content), 0o600))
 }
 
-// fund gives lamports to an address: "fund ADDRESS LAMPORTS".
+// fund transfers lamports to an address: "fund ADDRESS LAMPORTS".
 func fund(ts *testscript.TestScript, _ bool, arguments []string) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -142,7 +142,7 @@ func fund(ts *testscript.TestScript, _ bool, arguments []string) {
 }
 
 // slowNode starts a node that delays one method: "slow-node NAME METHOD DELAY [FILE]" sets NAME to the URL of
-// a proxy before the script's chain, and creates FILE when the method is called for the first time.
+// a proxy in front of the script's chain, and creates FILE when the method is called for the first time.
 func slowNode(ts *testscript.TestScript, _ bool, arguments []string) {
 	node, err := url.Parse(ts.Value(stageKey{}).(*fixture).chain.RPCURL())
 	ts.Check(err)
@@ -181,7 +181,7 @@ func lyingNode(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Setenv(arguments[0], liar.URL())
 }
 
-// startPostgres starts a PostgreSQL server and sets a variable to the address of an empty database.
+// startPostgres starts a PostgreSQL server and sets a variable to an empty database's URL.
 func startPostgres(ts *testscript.TestScript, _ bool, arguments []string) {
 	server, err := testpostgres.Start(context.Background())
 	ts.Check(err)
@@ -190,7 +190,8 @@ func startPostgres(ts *testscript.TestScript, _ bool, arguments []string) {
 }
 
 // request sends an HTTP request and writes the response's body to stdout: "request STATUS METHOD URL [KEY
-// [FILE]]". The response must have the status. KEY is an API key, or - for none; FILE has the JSON to send.
+// [FILE]]". The response must have the status. KEY is an API key, or - for none; FILE contains the JSON to
+// send.
 func request(ts *testscript.TestScript, _ bool, arguments []string) {
 	var content []byte
 	if len(arguments) > 4 {

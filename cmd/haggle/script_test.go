@@ -26,7 +26,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// scriptsAtOnce is more than the usual number of cores, because a script mostly waits for its chain.
+// scriptsAtOnce exceeds the usual number of cores: scripts mostly wait for chains.
 const scriptsAtOnce = "5"
 
 func TestMain(m *testing.M) {
@@ -37,37 +37,36 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"haggle": mainWithValidation})
 }
 
-// TestScripts plays the terminal sessions of testdata/script, each on a chain of its own if it asks for one,
-// and the commands of the documents for language models, as SKILL and llms. The documents of every command
-// with --json are validated against docs/schemas.
-// Beside haggle they can use the binaries buyer and seller, and these commands:
+// TestScripts plays the terminal sessions in testdata/script, each on a separate chain if requested, and the
+// commands in the documents for language models, as SKILL and llms. Documents printed with --json are
+// validated against docs/schemas. Sessions can use haggle, the binaries buyer and seller, and these commands:
 //
-//	chain                  starts a chain with agents; sets BUYER, SELLER, TREASURY, MINT, SYMBOL, RPC_URL
+//	chain starts a chain with agents; sets BUYER, SELLER, TREASURY, MINT, SYMBOL, RPC_URL
 //	                       and WS_URL, writes buyer.yml, seller.yml and authority.yml
-//	chain bare             starts one without a configuration; writes authority.yml
-//	chain elsewhere        starts one without the program, and a wallet with SOL; writes stranger.yml
-//	advance DURATION       lets the chain's time pass
-//	give seller TOKENS     mints to an agent's associated token account
-//	freeze seller          freezes an agent's associated token account
+//	chain bare starts a chain, not configured; writes authority.yml
+//	chain elsewhere starts a chain, program missing, and a wallet with SOL; writes stranger.yml
+//	advance DURATION lets the chain's time pass
+//	give seller TOKENS mints to an agent's associated token account
+//	freeze seller freezes an agent's associated token account
 //	thaw seller
-//	exits CODE COMMAND...  runs a command that has to end with this exit code
-//	field NAME PATH        sets a variable to a field of the JSON document on stdout: field N .negotiation
-//	until PATTERN COMMAND  repeats a command until it succeeds and its output contains the pattern
-//	await FILE             waits until a file exists
-//	load NAME FILE         sets a variable to the content of a file
-//	fill FILE              replaces $NAME in a file by variables
-//	declare KEYPAIR FILE STRATEGY MODEL    appends a signed declaration to a file
-//	fund ADDRESS LAMPORTS  gives an address lamports
-//	postgres NAME          starts a PostgreSQL server and sets a variable to an empty database
-//	gateway [ADDRESS]      writes a gateway's database, checkpoints and key to the state folder; sets FIRST,
+//	exits CODE COMMAND... runs a command and requires this exit code
+//	field NAME PATH sets a variable to a field of the JSON document on stdout: field N .negotiation
+//	until PATTERN COMMAND repeats a command until success with output matching the pattern
+//	await FILE waits until a file exists
+//	load NAME FILE sets a variable to a file's content
+//	fill FILE replaces $NAME in a file by variables
+//	declare KEYPAIR FILE STRATEGY MODEL appends a signed declaration to a file
+//	fund ADDRESS LAMPORTS transfers lamports to an address
+//	postgres NAME starts a PostgreSQL server and sets a variable to an empty database
+//	gateway [ADDRESS] writes a gateway's database, checkpoints and key to the state folder; sets FIRST,
 //	                       SECOND and THIRD
-//	tamper FILE STATEMENT  changes the audit log in a SQLite file
-//	module, load-json, load-config, taken-port    see there
-//	request STATUS METHOD URL [KEY [FILE]]    sends an HTTP request, whose response must have the status
-//	await-json FILE        waits until a file has a JSON document, and writes it to stdout
-//	serve-wallet, serve-registry, slow-node, lying-node, language-model    start services: see there
+//	tamper FILE STATEMENT changes the audit log in a SQLite file
+//	module, load-json, load-config, taken-port see there
+//	request STATUS METHOD URL [KEY [FILE]] sends an HTTP request, whose response must have the status
+//	await-json FILE waits until a file has a JSON document, and writes it to stdout
+//	serve-wallet, serve-registry, slow-node, lying-node, language-model start services: see there
 func TestScripts(t *testing.T) {
-	// Each script has its own chain with its own clock.
+	// Each script starts a chain with a separate clock.
 	t.Setenv(localnet.EnvRPCURL, "")
 	buildChain(t)
 	programs := buildAgents(t)
@@ -109,7 +108,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// stopLocalnets stops the localnets in the background that a failed script has left in its folder.
+// stopLocalnets stops the background localnets left over in a failed script's directory.
 func stopLocalnets(t *testing.T, work string) {
 	running, err := filepath.Glob(filepath.Join(work, "*", "localnet.pid"))
 	if err != nil {
@@ -148,7 +147,8 @@ func buildAgents(t *testing.T) string {
 	return folder
 }
 
-// holds reports whether a condition holds: [flag:COMMAND:NAME], the command has the flag; [validator], one is installed.
+// holds evaluates a condition: [flag:COMMAND:NAME], the command defines the flag; [validator], a validator is
+// installed.
 func holds(condition string) (bool, error) {
 	if condition == "validator" {
 		return localnet.HasValidator(context.Background()), nil
@@ -161,7 +161,7 @@ func holds(condition string) (bool, error) {
 	return err == nil && cmd.Flags().Lookup(parts[2]) != nil, err
 }
 
-// fixture is the chain of a script.
+// fixture is a script's chain.
 type fixture struct {
 	chain *localnet.Chain
 	net   *localnet.Net

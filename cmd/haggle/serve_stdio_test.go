@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An agent starts "haggle serve --stdio" with its key in the environment, and buys a licence. A key that the
+// An agent starts "haggle serve --stdio" with a key in the environment, and buys a licence. A key that the
 // gateway did not issue buys nothing.
 func TestAgentBuysALicenceOverStdio(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
@@ -35,8 +35,8 @@ func TestAgentBuysALicenceOverStdio(t *testing.T) {
 	require.Contains(t, string(content), "api-key-")
 }
 
-// demoCompany adds the parties of the demonstration to the database of the environment, and returns the key of
-// a company.
+// demoCompany adds the demonstration's parties to the database in the environment, and returns a company's
+// key.
 func demoCompany(t *testing.T) string {
 	t.Helper()
 	gateway := exec.Command("haggle", "serve", "--demo", "--json", "--listen", "127.0.0.1:0",

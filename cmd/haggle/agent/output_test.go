@@ -32,8 +32,8 @@ func TestReasonsOfDeclinedNegotiationsHaveTokens(t *testing.T) {
 		declined+"it has terms beside price and service\n", out.String())
 }
 
-// TestARefusalEndsASellerWithoutDeposit has a seller before it joins, which ends, and one that has paid a bond,
-// which goes on to return it.
+// TestARefusalEndsASellerWithoutDeposit checks that a seller who has not joined ends, and that a seller who
+// has paid a bond continues in order to return it.
 func TestARefusalEndsASellerWithoutDeposit(t *testing.T) {
 	for _, joined := range []bool{false, true} {
 		address, hasEnded := solana.PublicKey{7}, false

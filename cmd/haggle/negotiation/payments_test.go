@@ -9,7 +9,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// agreed is a negotiation for 1001 base units in three milestones, all of which are decided.
+// agreed is a negotiation for 1001 base units in three milestones, all decided.
 func agreed(paid uint64) *haggle.Snapshot {
 	n := &haggle.Snapshot{}
 	n.Status, n.SettledAmount, n.PaidGross = protocol.NegotiationStatusSettled, 1_001, paid
