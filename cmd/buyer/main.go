@@ -1,11 +1,11 @@
-// Command buyer is an example of an agent that buys a service: it escrows its highest price, invites one
-// seller, and concedes in equal steps from its opening price towards its reservation price. --strategy selects
+// Command buyer is an example agent that buys a service: it escrows the highest price, invites one seller,
+// and concedes in equal steps from the opening price towards the reservation price. --strategy selects
 // another strategy of package bargain.
 //
 //	buyer --seller ADDRESS --mint ADDRESS --escrow 5 --opening 2 --reservation 3.5
 //
-// The SDK's package agent runs the negotiation; this program has Decide. After a restart it continues the
-// open negotiation: its state is on chain, and its journal has the transactions that it was about to send.
+// The SDK's package agent runs the negotiation; this program has Decide. Once restarted, it continues the
+// open negotiation: the negotiation state is on chain, and the journal holds the unsent transactions.
 package main
 
 import (

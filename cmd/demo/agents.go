@@ -24,7 +24,7 @@ var service = protocol.ServiceHash("Summarise a paper")
 // The terms of the negotiation.
 const (
 	rounds = 8
-	// decay is the share of the escrow that a round costs, in basis points.
+	// decay is the escrow share that each round costs, in basis points.
 	decay = 150
 )
 
@@ -36,7 +36,7 @@ type party struct {
 	acted func(actions.Action)
 }
 
-// play runs both agents until they have ended. Each bargains with a client of its own.
+// play runs both agents to completion. Each bargains with a separate client.
 func play(ctx context.Context, stage demo.Stage, acted func(actions.Action)) error {
 	agents, ctx := errgroup.WithContext(ctx)
 	agents.Go(func() error {

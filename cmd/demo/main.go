@@ -1,9 +1,10 @@
-// Command demo lets two agents bargain on a local chain, by default in this process, and settles their agreement:
+// Command demo lets two agents bargain on a local chain, by default within one process, and settles their
+// agreement:
 //
 //	go run ./cmd/demo
 //
-// It imports only what an agent needs, so that it compiles within a minute. "haggle demo" does the same with agents in
-// processes of their own.
+// It imports only what an agent needs, so that it compiles within a minute. "haggle demo" does the same with
+// agents in separate processes.
 package main
 
 import (

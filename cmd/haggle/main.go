@@ -1,10 +1,10 @@
 // Command haggle negotiates on Solana from a terminal or a script: it creates negotiations, makes and accepts
 // offers, watches, and runs a local chain and a demonstration.
 //
-//	haggle localnet                         a local chain with the program and two funded agents
-//	haggle negotiation create ...           escrow the maximum price and invite a seller
-//	haggle negotiation watch NEGOTIATION    print each event
-//	haggle help exit-codes                  the exit codes
+//	haggle localnet a local chain with the program, and funded agents
+//	haggle negotiation create ... escrow the maximum price and invite a seller
+//	haggle negotiation watch NEGOTIATION print each event
+//	haggle help exit-codes the exit codes
 package main
 
 import (
@@ -26,7 +26,7 @@ func main() {
 	os.Exit(execute(os.Stdout, os.Stderr))
 }
 
-// execute executes the process's command line until its end or a signal, and returns the exit code.
+// execute executes the process's command line to completion or until a signal, and returns the exit code.
 func execute(stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// A second Ctrl-C ends the program at once.

@@ -121,7 +121,7 @@ func newHelpCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// The errors of cobra for flags that exclude each other, and for flags that require each other.
+// The errors returned by cobra for flags that exclude or require each other.
 var (
 	exclusiveFlags = regexp.MustCompile(
 		`^if any flags in the group \[.*\] are set none of the others can be; \[(\S+) (.*)\] were all set$`)
@@ -129,7 +129,7 @@ var (
 		`^if any flags in the group \[(.*)\] are set they must all be set; missing \[(.*)\]$`)
 )
 
-// flagGroupError gives cobra's errors for groups of flags the form of the commands' own.
+// flagGroupError rewrites cobra's flag group errors in the style used by the commands.
 func flagGroupError(err error) error {
 	flags := func(names string) string { return "--" + strings.Join(strings.Fields(names), " and --") }
 	if match := exclusiveFlags.FindStringSubmatch(err.Error()); match != nil {
@@ -147,9 +147,9 @@ func flagGroupError(err error) error {
 }
 
 var (
-	// negativeNumber matches the parser's error for a negative amount, which it reads as a flag.
+	// negativeNumber matches the parser's error for a negative amount, misread as a flag.
 	negativeNumber = regexp.MustCompile(`^unknown shorthand flag: '[0-9]' in (-.*)$`)
-	// wrongValue matches the parser's error for the value of a flag, and wrongNumber its cause for a number.
+	// wrongValue matches the parser's error for a flag value, and wrongNumber the cause if it is a number.
 	wrongValue  = regexp.MustCompile(`(?s)^invalid argument ".*" for "(?:-\w, )?(--[\w-]+)" flag: (.*)$`)
 	wrongNumber = regexp.MustCompile(`(?s)^strconv\.Parse(Int|Uint): parsing (".*"): (.*)$`)
 )

@@ -105,7 +105,7 @@ const agentExample = `  haggle agent --role seller --strategy linear --mint ADDR
   haggle agent NEGOTIATION --role buyer --strategy negmas-linear --mint ADDRESS --max-total 14 \
       --domain domain.yml --profile buyer.yml --documents shared`
 
-// agentCommand has the flags of haggle agent.
+// agentCommand holds the flags of haggle agent.
 type agentCommand struct {
 	*session.Session
 	role                                     string
@@ -128,23 +128,23 @@ type agentCommand struct {
 	side   protocol.OfferSide
 	gate   *identity.Gate
 	prover *proving.Prover
-	// band is the band of the policy to which the agent commits; nil if it commits to none.
+	// band is the policy band that the agent commits to; nil if it commits to none.
 	band   *proof.Band
 	models *llm.Player
 	client *haggle.Client
-	// wallet is the address of the opened wallet.
+	// wallet is the opened wallet's address.
 	wallet solana.PublicKey
 	steps  steps
-	// single is the address of NEGOTIATION, and end ends its run; zero without it.
+	// single is NEGOTIATION, and end stops the run; both are unset if NEGOTIATION is not given.
 	single solana.PublicKey
 	end    context.CancelCauseFunc
 	// joined reports whether the seller had joined NEGOTIATION at the start.
 	joined bool
-	// reported is true after the end of a negotiation has been printed.
+	// reported is true once a negotiation's end has been printed.
 	reported atomic.Bool
-	// ignored has the negotiations in which the wallet has the other role.
+	// ignored holds the negotiations where the wallet plays the opposite role.
 	ignored sync.Map
-	// proving are the proofs that are being written.
+	// proving holds the proofs that are being written.
 	proving sync.WaitGroup
 }
 
@@ -298,7 +298,7 @@ func (a *agentCommand) checkRole() error {
 	return nil
 }
 
-// config returns the configuration of the runtime. It reads the mint, which the prices depend on.
+// config returns the runtime configuration. It reads the mint, because prices depend on it.
 func (a *agentCommand) config(ctx context.Context, play *player.Player) (config agent.Config, err error) {
 	if a.log.Amounts, err = a.PinnedMint(ctx, a.mint.Key()); err != nil {
 		return config, err
@@ -338,7 +338,7 @@ func (a *agentCommand) config(ctx context.Context, play *player.Player) (config 
 	if a.reservation.IsZero() && a.llm.IsSet() {
 		play.Reservation = bound
 	}
-	// Without an opening price a model's band begins at the best price; otherwise the strategy does not use it.
+	// If no opening price is set, a model's band begins at the best price; otherwise the strategy ignores it.
 	best := a.opening.IsZero() && a.llm.IsSet()
 	if a.opening.IsZero() {
 		play.Opening = play.Reservation
@@ -396,11 +396,11 @@ func (a *agentCommand) config(ctx context.Context, play *player.Player) (config 
 	return config, nil
 }
 
-// hasNoTerms reports whether a negotiation's offer is about the price alone.
+// hasNoTerms reports whether the negotiation's offer is about the price alone.
 func hasNoTerms(n *haggle.Snapshot) bool { return protocol.IsPriceOnly(n.Metadata) }
 
-// concerns reports whether the agent has its role in a negotiation. It prints once each open one in which it
-// has the other role.
+// concerns reports whether the agent plays the wallet's role in a negotiation. Open negotiations with the
+// opposite role are printed once.
 func (a *agentCommand) concerns(n *haggle.Snapshot) bool {
 	if n.Party(a.side) == a.wallet {
 		return true

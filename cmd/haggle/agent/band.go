@@ -11,8 +11,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// readBand reads the band of the policy, to which the agent commits together with its model. A language model
-// requires one: nothing else of its moves can be proved.
+// readBand reads the policy band that the agent commits to, together with the model. A language model
+// requires a band: its moves cannot be proved otherwise.
 func (a *agentCommand) readBand() error {
 	if a.proofs == "" || !a.llm.IsSet() && a.model == "" {
 		return nil
@@ -62,7 +62,7 @@ func (a *agentCommand) bestPrice() uint64 {
 	return a.band.Upper
 }
 
-// bandRange returns the prices of the next offer within the band: a buyer's counts with the decay.
+// bandRange returns the price range for the next offer within the band: a buyer's band includes the decay.
 func (a *agentCommand) bandRange(turn agent.Turn) (least, most uint64) {
 	least, most = a.band.Lower, a.band.Upper
 	if a.side == protocol.OfferSideBuyer {

@@ -10,8 +10,8 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 )
 
-// checkFolder returns an error of the command line unless files can be written to the folder of a flag.
-// [fs.ErrNotExist] matches that of a missing folder. An empty path is no error.
+// checkFolder returns a command line error unless files can be written to the flag's directory. A missing
+// directory matches [fs.ErrNotExist]. An empty path is no error.
 func checkFolder(flag, path string) error {
 	if path == "" {
 		return nil
@@ -33,11 +33,11 @@ func checkFolder(flag, path string) error {
 	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
-// folder is the folder of a flag. An empty path is a flag that is not set.
+// folder is a flag's directory. An empty path is an unset flag.
 type folder struct{ flag, path string }
 
-// checkSeparate returns an error of the command line if two flags have the same folder: the other side reads
-// and writes one of them, and the files of another one are private.
+// checkSeparate returns a command line error if two flags name the same directory: the counterparty reads and
+// writes some of these directories, and others hold private files.
 func checkSeparate(folders ...folder) error {
 	for i, one := range folders {
 		for _, other := range folders[i+1:] {
@@ -50,7 +50,7 @@ func checkSeparate(folders ...folder) error {
 	return nil
 }
 
-// sameFolder reports whether two paths are the same folder. The folders may not exist.
+// sameFolder reports whether two paths name the same directory. The directories may not exist.
 func sameFolder(a, b string) bool {
 	first, err := os.Stat(a)
 	second, missing := os.Stat(b)

@@ -18,7 +18,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/llm"
 )
 
-// modelMove is the record of a decision with language models.
+// modelMove records a decision made with language models.
 type modelMove struct{ llm.Record }
 
 // checkModels checks the flags of language models, and sets the strategy of their band.
@@ -78,7 +78,7 @@ func (a *agentCommand) ask(config *agent.Config, play *player.Player, several *i
 	return nil
 }
 
-// answered prints and records a decision before it is carried out.
+// answered prints and records a decision before executing it.
 func (a *agentCommand) answered(play *player.Player, record llm.Record) error {
 	line, err := json.Marshal(record)
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// runSingle bargains in one negotiation: the one at the address, or the first one if that is zero.
+// runSingle bargains in a single negotiation: at the given address, or the first negotiation found if the
+// address is zero.
 func (a *agentCommand) runSingle(
 	ctx context.Context, runtime *agent.Runtime, address solana.PublicKey,
 ) error {
@@ -48,8 +49,8 @@ func (a *agentCommand) runSingle(
 
 func noDeal(err error) error { return &exitcode.Error{Kind: exitcode.NoDeal, Err: err} }
 
-// checkNegotiation returns an error if the agent cannot bargain in a negotiation, because that would be the
-// same after any wait. Otherwise it prints the negotiation's state.
+// checkNegotiation returns an error if the agent cannot bargain in a negotiation, and waiting cannot change
+// this. Otherwise it prints the negotiation state.
 func (a *agentCommand) checkNegotiation(ctx context.Context, address solana.PublicKey) error {
 	n, err := a.find(ctx, address)
 	if n == nil || err != nil {
@@ -71,12 +72,12 @@ func (a *agentCommand) checkNegotiation(ctx context.Context, address solana.Publ
 	return nil
 }
 
-// laggingNode is how long a negotiation that no node knows may still appear: nodes of one endpoint can be
-// behind each other, and an agent that gives up would lose its turn.
+// laggingNode is how long to wait for a negotiation that no node has seen yet: nodes behind an endpoint can
+// lag, and an agent that gives up would lose the turn.
 const laggingNode = 30 * time.Second
 
-// find reads a negotiation. It returns nil for one that is closed, after its parties are checked. One that
-// does not exist may have been created a moment ago: it is read again for a while.
+// find reads a negotiation. If the negotiation is closed, it checks the parties and returns nil. A missing
+// negotiation may have been created a moment ago: find retries for a while.
 func (a *agentCommand) find(ctx context.Context, address solana.PublicKey) (*haggle.Snapshot, error) {
 	waits := false
 	n, err := backoff.Retry(ctx, func() (*haggle.Snapshot, error) {
@@ -102,10 +103,11 @@ func (a *agentCommand) find(ctx context.Context, address solana.PublicKey) (*hag
 	return n, err
 }
 
-// errMissing reports an address without an account and without events.
+// errMissing reports that an address holds no account and has no events.
 var errMissing = errors.New("no negotiation")
 
-// checkClosed checks a negotiation that has no account, from its events. Without any it returns errMissing.
+// checkClosed checks a negotiation with no account, using the events. If there are none, it returns
+// errMissing.
 func (a *agentCommand) checkClosed(ctx context.Context, address solana.PublicKey) error {
 	var created *protocol.NegotiationCreated
 	existed := false
@@ -147,9 +149,9 @@ func (a *agentCommand) checkParties(address, buyer, seller solana.PublicKey) err
 	return nil
 }
 
-// declined prints a negotiation in which the agent takes no part. It ends a seller's agent that has no other
-// one. If there is a deposit, it goes on, to return it after the deadline: the buyer's escrow, or the bond of
-// a seller that has joined.
+// declined prints a negotiation that the agent declines. It ends a seller's agent with no further
+// negotiation. If there is a deposit to return after the deadline (the buyer's escrow, or a joined seller's
+// bond), the agent continues.
 func (a *agentCommand) declined(negotiation solana.PublicKey, reason string, err error) {
 	switch {
 	case negotiation == a.single && a.side == protocol.OfferSideSeller && !a.joined:

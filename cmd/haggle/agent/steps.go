@@ -7,9 +7,9 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// steps are the latest steps of the open negotiations, for the progress report.
+// steps holds the latest steps of the open negotiations, for the progress report.
 type steps struct {
-	// report is called with the text of each change.
+	// report is called with each change as text.
 	report func(text string)
 	// idle is the text without negotiations.
 	idle string
@@ -18,7 +18,7 @@ type steps struct {
 	open map[solana.PublicKey]string
 }
 
-// set notes a step of a negotiation; an empty one removes it.
+// set records a negotiation's step; an empty step removes it.
 func (s *steps) set(negotiation solana.PublicKey, step string) {
 	s.lock.Lock()
 	defer s.lock.Unlock()

@@ -25,14 +25,14 @@ func Command(s *session.Session, version string) *cobra.Command {
 		verifyCommand(s), depositCommand(s), withdrawCommand(s), resolveCommand(s), mcpCommand(s, version))
 }
 
-// Files of the state folder.
+// State directory files.
 const (
 	operatorKey = "operator.key"
 	agentKey    = "agent.key"
 	database    = "arena.db"
 )
 
-// file returns the path of a file in the state folder, which it creates; or path, if that is set.
+// file returns path if set; otherwise the file's path in the state directory, created if missing.
 func file(path, name string) (string, error) {
 	if path != "" {
 		return path, nil
@@ -44,7 +44,7 @@ func file(path, name string) (string, error) {
 	return filepath.Join(folder, name), os.MkdirAll(folder, 0o700)
 }
 
-// key reads a key from the file of --key, or from one in the state folder. It creates the file.
+// key reads a key from the file of --key, by default a file in the state directory. It creates the file.
 func key(path, name string) (ed25519.PrivateKey, error) {
 	path, err := file(path, name)
 	if err != nil {

@@ -29,9 +29,9 @@ func showPage(url string) {
 		opener = "open"
 	}
 	command := exec.Command(opener, url)
-	// Ctrl-C must not end the browser.
+	// Ctrl-C must not terminate the browser.
 	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if command.Start() == nil { // otherwise its address is printed
+	if command.Start() == nil { // otherwise the address is printed
 		go func() { _ = command.Wait() }()
 	}
 }

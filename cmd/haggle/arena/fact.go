@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/arena"
 )
 
-// nameOf returns an agent's name as quoted text, or its id if the view does not have it.
+// nameOf returns an agent's name as quoted text, or the id if the view lacks the name.
 func nameOf(view *arena.View, id string) string {
 	if a, known := view.Agent(id); known {
 		return fmt.Sprintf("%q", a.Name)
@@ -26,7 +26,7 @@ func namesOf(view *arena.View, ids []string) string {
 	return strings.Join(names, ", ")
 }
 
-// describe returns an event as a line; empty for events of no interest to people.
+// describe returns an event as a line; empty if the event is of no interest to people.
 func describe(view *arena.View, fact arena.Fact) string {
 	name := func(id string) string { return nameOf(view, id) }
 	switch f := fact.(type) {

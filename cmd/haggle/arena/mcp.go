@@ -32,14 +32,14 @@ agent leaves the side chat.
 
 Names and messages of others are in fields named "untrusted" only.`
 
-// mcpOptions are the flags of haggle arena mcp.
+// mcpOptions holds the flags of haggle arena mcp.
 type mcpOptions struct {
 	joinOptions
 	most   uint64
 	prices [4]string
 }
 
-// priceFlags are the flags of the limits, in the order of mcpOptions.prices.
+// priceFlags holds the limit flags, ordered like mcpOptions.prices.
 var priceFlags = [4]struct{ name, usage string }{
 	{"yes-buy", "highest price of a purchase of YES"}, {"yes-sell", "lowest price of a sale of YES"},
 	{"no-buy", "highest price of a purchase of NO"}, {"no-sell", "lowest price of a sale of NO"},
@@ -90,7 +90,7 @@ func (o *mcpOptions) serveTools(ctx context.Context, url, version string) error 
 	if err != nil {
 		return err
 	}
-	config.Observe, config.Acted = nil, nil // stdout has the protocol
+	config.Observe, config.Acted = nil, nil // stdout carries the protocol
 	config.Logger = o.Logger(slog.LevelInfo)
 	if config.Limits, err = o.limits(grant); err != nil {
 		return err

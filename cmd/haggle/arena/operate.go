@@ -19,7 +19,7 @@ import (
 
 const operateHelp = `The market's operator, whose key --key is, does so by a signed message. It is part of the log.`
 
-// officialOptions are the flags of commands of the operator and of the resolver.
+// officialOptions holds the flags for operator and resolver commands.
 type officialOptions struct {
 	*session.Session
 	key, operator string

@@ -31,13 +31,13 @@ func Command(s *session.Session) *cobra.Command {
 	return group
 }
 
-// auditCommand is the shared state of the audit commands.
+// auditCommand holds the state shared by the audit commands.
 type auditCommand struct {
 	*session.Session
 	address string
 }
 
-// open runs act with the gateway's database, which it neither creates nor migrates.
+// open runs act with the gateway's database. It neither creates nor migrates the database.
 func (a *auditCommand) open(ctx context.Context, act func(*store.Store) error) error {
 	files, err := gatewayfiles.Default(a.address)
 	if err != nil {

@@ -70,8 +70,8 @@ func Command(s *session.Session) *cobra.Command {
 	return cmd
 }
 
-// play runs the demonstration, and draws it to the file svg. The agents are those of a folder; if it is "", those of this
-// binary.
+// play runs the demonstration, and draws it to the file svg. The agents are the binaries in folder; if folder
+// is "", this binary's subcommands.
 func play(ctx context.Context, options demo.Options, folder, svg string) (err error) {
 	drawing, err := openDrawing(svg)
 	if err != nil {
@@ -90,8 +90,8 @@ func play(ctx context.Context, options demo.Options, folder, svg string) (err er
 	return drawing.draw(account)
 }
 
-// RunAgent runs an example agent and exits if the arguments are those of a process of the demonstration:
-// "demo buyer ..." or "demo seller ...". Otherwise it returns.
+// RunAgent runs an example agent and exits if the arguments belong to a demonstration process: "demo buyer
+// ..." or "demo seller ...". Otherwise it returns.
 func RunAgent(arguments []string) {
 	if len(arguments) < 2 || arguments[0] != "demo" {
 		return

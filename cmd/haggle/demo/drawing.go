@@ -8,9 +8,8 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/demo"
 )
 
-// drawing is the file of the plot. It is created before the run, so that a path that cannot be written fails
-// at once, and renamed when it is complete, so that a failed run keeps an older plot. A nil drawing writes
-// nothing.
+// drawing is the plot file. It is created before the run, to fail at once if the path is not writable, and
+// renamed when complete, to keep an older plot if the run fails. A nil drawing writes nothing.
 type drawing struct {
 	path  string
 	file  *os.File

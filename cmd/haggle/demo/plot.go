@@ -19,7 +19,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// plot writes bids, asks and the effective escrow of each round as SVG.
+// plot writes each round's bids, asks and effective escrow as SVG.
 func plot(w io.Writer, a *demo.Account) error {
 	p := report.NewPlot("Offers and the effective escrow", "round", "tokens")
 	p.X.Tick.Marker = chart.ConstantTicks(rounds(len(a.Offers)))
@@ -47,7 +47,7 @@ func plot(w io.Writer, a *demo.Account) error {
 	return report.WriteSVG(w, p)
 }
 
-// addSettlement marks the accepted offer, with a line at its price.
+// addSettlement marks the accepted offer, with a line at the offered price.
 func addSettlement(p *chart.Plot, a *demo.Account) error {
 	if a.Settled == nil {
 		return nil
@@ -113,7 +113,7 @@ func tokens(units uint64) amount.Tokens {
 	return amount.Tokens{Units: units, Decimals: localnet.Decimals, Symbol: "tokens"}
 }
 
-// inTokens converts base units to tokens, with the precision of a plot.
+// inTokens converts base units to tokens, with plot precision.
 func inTokens(units uint64) float64 {
 	t := tokens(units)
 	return float64(t.Units) / math.Pow10(int(t.Decimals))

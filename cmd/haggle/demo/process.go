@@ -14,10 +14,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/localnet"
 )
 
-// stopGrace is the time that an interrupted agent has to finish its transaction.
+// stopGrace is how long an interrupted agent may take to finish a transaction.
 const stopGrace = 10 * time.Second
 
-// process is an agent. It has its own process group, so that Ctrl-C reaches it only once, through its
+// process is an agent. It runs in a separate process group, so that Ctrl-C reaches it only once, through the
 // context.
 type process struct {
 	name    string
@@ -27,7 +27,7 @@ type process struct {
 	status  error
 }
 
-// startProcess starts an agent. It calls acted with its actions, and failed if it fails.
+// startProcess starts an agent. It calls acted with the agent's actions, and failed if the agent fails.
 func startProcess(
 	ctx context.Context, acted func(actions.Action), failed func(), name string, program program, arguments ...string,
 ) (*process, error) {
@@ -47,7 +47,7 @@ func startProcess(
 			}
 		}
 		p.status = p.command.Wait()
-		// End the processes that the agent may have started.
+		// Terminate the processes that the agent may have started.
 		_ = syscall.Kill(-p.command.Process.Pid, syscall.SIGKILL)
 		if p.status != nil {
 			failed()
@@ -60,7 +60,7 @@ func startProcess(
 	return p, nil
 }
 
-// wait returns the error of the agent after its end.
+// wait waits for the agent's process and returns the agent's error.
 func (p *process) wait() error {
 	<-p.ended
 	if p.status == nil {

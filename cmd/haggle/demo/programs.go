@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 )
 
-// program is the command line of an agent's process.
+// program is an agent process's command line.
 type program struct {
 	path string
-	// subcommand is the agent's subcommand of "haggle demo". If empty, path is the agent's own binary.
+	// subcommand is the agent's subcommand of "haggle demo". If it is "", path names the agent's binary.
 	subcommand string
 }
 
@@ -25,11 +25,11 @@ func (p program) command(ctx context.Context, arguments []string) *exec.Cmd {
 	return command
 }
 
-// programs are those of both agents.
+// programs holds the two agents' programs.
 type programs struct{ buyer, seller program }
 
-// findPrograms returns the binaries buyer and seller of a folder. If the folder is empty, it returns the
-// commands "haggle demo buyer" and "haggle demo seller" of this binary.
+// findPrograms returns the binaries buyer and seller in folder. If folder is "", it returns this binary's
+// commands "haggle demo buyer" and "haggle demo seller".
 func findPrograms(folder string) (programs, error) {
 	if folder != "" {
 		found := programs{

@@ -37,8 +37,8 @@ func (f *assetFlag) register(cmd *cobra.Command) {
 		"token of prices, SYMBOL=MINT; can be repeated (default: the well-known ones of --url)")
 }
 
-// assets returns the tokens. Those of a local chain must be named: a node that chose the cluster would choose the
-// mint as well.
+// assets returns the tokens. On a local chain, tokens must be named: otherwise a node that chose the cluster
+// would choose the mint as well.
 func (f *assetFlag) assets(ctx context.Context, s *session.Session) ([]hire.Asset, error) {
 	if len(f.written) == 0 {
 		settings, err := s.Connection.Settle()
@@ -71,7 +71,7 @@ func (f *assetFlag) assets(ctx context.Context, s *session.Session) ([]hire.Asse
 	return assets, nil
 }
 
-// agentFlags are the flags of an agent that bargains about prices.
+// agentFlags holds the flags for an agent that bargains about prices.
 type agentFlags struct {
 	*session.Session
 	assetFlag
@@ -95,7 +95,7 @@ func (f *agentFlags) register(cmd *cobra.Command, arbiterHelp string) {
 	command.Choices(cmd, "strategy", strategy.Names()...)
 }
 
-// registerLimits adds the flags of an agent's limits and of its connections.
+// registerLimits adds the flags for an agent's limits and connections.
 func (f *agentFlags) registerLimits(cmd *cobra.Command, arbiterHelp string) {
 	f.shortest, f.longest = duration.Flag(time.Minute), duration.Flag(30*24*time.Hour)
 	flags := cmd.Flags()
@@ -106,7 +106,7 @@ func (f *agentFlags) registerLimits(cmd *cobra.Command, arbiterHelp string) {
 	flags.BoolVar(&f.local, "local", false, "also connect to agents at private addresses: for tests, and for agents of one network")
 }
 
-// price returns a price in base units, and its token.
+// price returns a price's amount in base units and the asset.
 func price(flag, written string, assets []hire.Asset) (hire.Asset, uint64, error) {
 	asset, units, err := hire.Price(written).Units(assets)
 	if err != nil {
@@ -123,13 +123,14 @@ func price(flag, written string, assets []hire.Asset) (hire.Asset, uint64, error
 type bargaining struct {
 	assets []hire.Asset
 	asset  hire.Asset
-	// worst is the limit of the price in base units.
+	// worst is the price limit in base units.
 	worst  uint64
 	player party.Player
-	// strategy is the canonical text of the player's strategy.
+	// strategy is the player strategy in canonical form.
 	strategy string
 	limits   party.Limits
-	// decided prints the decisions of language models, and models is nil without them. The caller sets decided.
+	// decided prints the decisions made by language models; models is nil if none is used. The caller sets
+	// decided.
 	decided func(llm.Record)
 	models  *llm.Player
 }
@@ -211,7 +212,7 @@ func (f *agentFlags) limits(ctx context.Context, role hire.Role, flag, limit str
 	return b, nil
 }
 
-// keys are the wallet and the same key for messages.
+// keys holds the wallet and the same key for messages.
 type keys struct {
 	client *haggle.Client
 	wallet haggle.Signer
@@ -227,7 +228,7 @@ func (f *agentFlags) keys(ctx context.Context) (keys, error) {
 	return keys{client, wallet, key}, err
 }
 
-// party returns the configuration of an agent at a home.
+// party returns an agent's configuration at a home.
 func (f *agentFlags) party(ctx context.Context, k keys, home, id string, b *bargaining) (party.Config, error) {
 	state, err := f.Connection.State(ctx)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// check verifies the log of the demonstration's conversation, its settlement and the worker's balance.
+// check verifies the demonstration's conversation log, the settlement and the worker's balance.
 func (st *stage) check(ctx context.Context, origin string, deal dealView) error {
 	client := &hire.Client{Local: true}
 	home := &hire.Home{
@@ -74,7 +74,7 @@ func (st *stage) check(ctx context.Context, origin string, deal dealView) error 
 	return err
 }
 
-// received returns the worker's balance in base units. It begins at zero.
+// received returns the worker's balance in base units. It starts at zero.
 func (st *stage) received(ctx context.Context) (uint64, error) {
 	account, _, err := solana.FindAssociatedTokenAddress(st.net.Seller.PublicKey(), st.net.Mint)
 	if err != nil {

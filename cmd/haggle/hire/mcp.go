@@ -42,7 +42,7 @@ them is not made.
 If the model does not answer in time, an offer is rejected, and a delivery is disputed. Deliveries are written
 to --out. What the other side has written is in fields named "untrusted" only.`
 
-// mcpOptions are the flags of haggle hire mcp.
+// mcpOptions holds the flags of haggle hire mcp.
 type mcpOptions struct {
 	agentFlags
 	proofFlags
@@ -98,7 +98,7 @@ func (o *mcpOptions) serve(ctx context.Context, origin, version string) error {
 			Hint: "write one as in haggle policy --help, check it with haggle policy check FILE, then add --policy FILE",
 		}
 	}
-	// stdin has the model's requests, so no prompt may read it.
+	// stdin carries the model's requests, so no prompt may read it.
 	o.Connection.Unattended = true
 	b, err := o.limits(ctx, role, flag, limit)
 	if err != nil {

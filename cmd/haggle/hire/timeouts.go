@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/hire"
 )
 
-// timeoutFlags are the timeouts of a home's conversations.
+// timeoutFlags holds the timeouts for a home's conversations.
 type timeoutFlags struct{ firstResponse, clarification, acceptance duration.Flag }
 
 func (f *timeoutFlags) register(cmd *cobra.Command) {

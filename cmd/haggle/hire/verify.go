@@ -36,7 +36,7 @@ card is used. Set the timeouts of the worker's card if they differ from the defa
 The exit code is 12 if something is wrong. Both sides have the same last hash: compare it to see that the home
 has shown both the same conversation.`
 
-// verifyOptions are the flags of haggle hire verify.
+// verifyOptions holds the flags of haggle hire verify.
 type verifyOptions struct {
 	*session.Session
 	assetFlag
@@ -142,10 +142,10 @@ func (o *verifyOptions) read(path string) (links []audit.Link, err error) {
 	}
 }
 
-// maxLog is the size of a log in bytes: more than a home stores for a conversation.
+// maxLog limits the log size in bytes: it exceeds what a home stores for a conversation.
 const maxLog = 128 << 20
 
-// resolver returns the keys of ids without a request.
+// resolver returns the keys of ids locally, sending no requests.
 func (o *verifyOptions) resolver(ctx context.Context) (func(context.Context, string) (hire.Pin, error), error) {
 	given := map[string]hire.Pin{}
 	for _, written := range o.keys {
@@ -178,7 +178,7 @@ func (o *verifyOptions) resolver(ctx context.Context) (func(context.Context, str
 	}, nil
 }
 
-// systemOf returns the settlement key of the worker's pinned card; empty if there is none.
+// systemOf returns the settlement key in the worker's pinned card, or "" if none.
 func systemOf(
 	ctx context.Context, links []audit.Link, resolver func(context.Context, string) (hire.Pin, error),
 ) (string, error) {

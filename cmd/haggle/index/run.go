@@ -107,13 +107,13 @@ func (i *indexCommand) run(ctx context.Context, config indexer.Config) error {
 		err = nil // Ctrl-C is the normal end.
 	}
 	if err == nil {
-		// The context can have ended.
+		// The context may have ended.
 		err = i.printStatus(context.WithoutCancel(ctx), database)
 	}
 	return Failure(errors.Join(err, database.Close()))
 }
 
-// indexProgress prints the indexer's progress at an interval.
+// indexProgress prints the indexer's progress at intervals.
 type indexProgress struct {
 	*session.Session
 	printed time.Time

@@ -38,7 +38,7 @@ gateway generates a licence if there is none yet, for example after the publishe
 	return cmd
 }
 
-// named returns the licence of a negotiation's ID, or the one with a number.
+// named returns a licence by negotiation id or by licence number.
 func named(ctx context.Context, client *license.Client, name string) (license.License, error) {
 	number, err := strconv.ParseInt(name, 10, 64)
 	if err != nil {

@@ -15,20 +15,20 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// localnetFolder is a folder with the files of a localnet.
+// localnetFolder is a directory with localnet files.
 type localnetFolder struct {
 	path string
-	// own reports whether this process has created the folder, and so deletes it.
+	// own reports whether this process created the directory and therefore deletes it.
 	own bool
 	// kept reports whether the folder has a kept ledger.
 	kept bool
-	// detached reports whether the process is in the background, so that its log stays.
+	// detached reports whether the process runs in the background and therefore keeps the log.
 	detached bool
-	// lock locks the folder until the process ends, so that no other process takes it over.
+	// lock locks the directory until the process ends, to keep other processes from taking it over.
 	lock *flock.Flock
 }
 
-// usualFolder returns the folder of a localnet that the next command has to find.
+// usualFolder returns the localnet directory that later commands must find.
 func usualFolder() (string, error) {
 	cache, err := localnet.CacheFolder()
 	if err != nil {
@@ -98,8 +98,8 @@ func lockFolder(path, given string, own bool) (localnetFolder, error) {
 	return localnetFolder{path: path, own: own, lock: lock}, nil
 }
 
-// takeOver empties an existing folder, except for a kept ledger. It refuses a folder with files of another
-// origin: a folder of a localnet has a description, a kept ledger, or nothing but a log.
+// takeOver empties an existing directory, except for a kept ledger. It refuses a directory with foreign
+// files: a localnet directory contains a description, a kept ledger, or nothing but a log.
 func (f localnetFolder) takeOver(given string, keep bool) error {
 	entries, err := os.ReadDir(f.path)
 	if err != nil {
@@ -123,8 +123,8 @@ func (f localnetFolder) takeOver(given string, keep bool) error {
 // release deletes the written files and unlocks the folder.
 func (f localnetFolder) release() error { return errors.Join(f.remove(), f.lock.Close()) }
 
-// remove deletes the files of a localnet, which are useless without its chain. It does not delete a kept
-// ledger or a log. The next start writes the fixed keys of a kept ledger again.
+// remove deletes the localnet files, which are useless once the chain has stopped. It keeps a kept ledger and
+// the log. The next start rewrites a kept ledger's fixed keys.
 func (f localnetFolder) remove() error {
 	for _, name := range []string{localnetFile, pidFile, "buyer.json", "buyer.yml", "seller.json", "seller.yml", "authority.json", "authority.yml"} {
 		if err := os.Remove(filepath.Join(f.path, name)); err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -67,7 +67,7 @@ func serve(ctx context.Context, s *session.Session, wait time.Duration, version 
 		return exitcode.Usagef("--no-journal: haggle mcp needs a journal, " +
 			"which prevents that an action is executed twice")
 	}
-	// stdin has the agent's requests, so no prompt may read it.
+	// stdin carries the agent's requests, so no prompt may read it.
 	s.Connection.Unattended = true
 	client, key, err := s.ClientAndKey(ctx)
 	if err != nil {

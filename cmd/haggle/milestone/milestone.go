@@ -41,7 +41,7 @@ func Command(s *session.Session) *cobra.Command {
 	return group
 }
 
-// evidenceFlag is the evidence for a claim or a dispute. Only its hash goes on chain.
+// evidenceFlag is the evidence for a claim or a dispute. Only the hash is stored on chain.
 type evidenceFlag struct{ written string }
 
 func (f *evidenceFlag) register(cmd *cobra.Command, of string) {
@@ -49,7 +49,7 @@ func (f *evidenceFlag) register(cmd *cobra.Command, of string) {
 		"evidence for the "+of+", of which only the SHA-256 goes on chain (a file, or the hash in hex)")
 }
 
-// hash returns zeros without evidence.
+// hash returns zeros if there is no evidence.
 func (f *evidenceFlag) hash() (hash [32]byte, err error) {
 	if f.written == "" {
 		return hash, nil
@@ -65,7 +65,7 @@ func parseIndex(written string) (uint8, error) {
 	return uint8(index), nil
 }
 
-// newIndexCommand returns a command for one milestone of a negotiation.
+// newIndexCommand returns a command that acts on a single milestone.
 func newIndexCommand(s *session.Session, name, short, long, example string,
 	build func(ctx context.Context, t onchain.Step, index uint8) (*haggle.Action, error), effect func(t onchain.Step, index uint8, receipt *haggle.Receipt) string) *cobra.Command {
 	cmd := &cobra.Command{

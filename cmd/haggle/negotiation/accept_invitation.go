@@ -47,7 +47,7 @@ func newAcceptInvitationCommand(s *session.Session) *cobra.Command {
 	})
 }
 
-// acceptFlags are the terms that the seller accepts.
+// acceptFlags holds the terms that the seller accepts.
 type acceptFlags struct {
 	service       serviceFlags
 	terms         string
@@ -110,7 +110,7 @@ func accept(ctx context.Context, s *session.Session, written string, f acceptFla
 	})
 }
 
-// notInvited is the error of a wallet other than the invited seller's.
+// notInvited is the error for a wallet other than the invited seller's.
 func notInvited(n *haggle.Snapshot, wallet solana.PublicKey) error {
 	whose := "this wallet is " + wallet.String()
 	if wallet == n.Buyer {
@@ -158,7 +158,8 @@ func agreeToBond(ctx context.Context, s *session.Session, n *haggle.Snapshot, f 
 		"the terms require a bond of %s in mint %s", tokens(n.BondRequired), n.TokenMint)
 }
 
-// notAccepted is the error for terms that the flags do not accept. Its hint has the flags that accept them.
+// notAccepted is the error for terms that the flags do not accept. The hint names flags that accept these
+// terms.
 func notAccepted(flags, what string, values ...any) error {
 	return exitcode.WithHint(fmt.Errorf("%w: "+what, append([]any{haggle.ErrNotAsExpected}, values...)...),
 		"nothing was signed; to accept it: "+flags)

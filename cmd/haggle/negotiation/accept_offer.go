@@ -41,7 +41,7 @@ func newAcceptOfferCommand(s *session.Session) *cobra.Command {
 	})
 }
 
-// payment has the amounts that the acceptance of an offer pays.
+// payment holds the amounts paid on offer acceptance.
 type payment struct {
 	Price, Fee, ToSeller, ToBuyer amount.Tokens
 }

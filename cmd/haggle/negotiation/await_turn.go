@@ -17,7 +17,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// awaitTurn waits until the wallet can act in a negotiation. It prints the events until then, and the state.
+// awaitTurn waits until the wallet can act in a negotiation. It prints the events in the meantime, then the
+// state.
 func awaitTurn(ctx context.Context, s *session.Session, written string) error {
 	address, err := connection.ParseAddress(written)
 	if err != nil {
@@ -51,7 +52,7 @@ func awaitTurn(ctx context.Context, s *session.Session, written string) error {
 	}
 }
 
-// nextIsToWait names the command that follows an action, while the other side can act.
+// nextIsToWait names the command to run next while the counterparty can act.
 func nextIsToWait(n *haggle.Snapshot) string {
 	return "next: haggle negotiation watch " + n.Address.String() + " --until-my-turn"
 }
@@ -83,7 +84,7 @@ func (w *watcher) arrived(ctx context.Context, n *haggle.Snapshot, wallet solana
 	return true, show(ctx, w.s, n)
 }
 
-// next waits for an event and prints it, or returns after a time.
+// next waits for an event and prints it, or returns when the timer fires.
 func (w *watcher) next(ctx context.Context, subscription *haggle.Subscription, limit time.Duration) error {
 	defer w.s.ShowProgress("waiting for the other side")()
 	select {

@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// milestoneFlags are the terms of a payment by milestones.
+// milestoneFlags holds the terms for payment by milestones.
 type milestoneFlags struct {
 	shares      []uint
 	arbiter     connection.Address

@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// escrowTooLow returns the error of an escrow below the program's minimum.
+// escrowTooLow returns the error for an escrow smaller than the program's minimum.
 func (f *createFlags) escrowTooLow(ctx context.Context, s *session.Session) error {
 	tokens, err := s.TokensOf(ctx, f.mint.Key())
 	if err != nil {
@@ -23,11 +23,11 @@ func (f *createFlags) escrowTooLow(ctx context.Context, s *session.Session) erro
 		f.escrow, tokens(protocol.MinEscrowLamports), protocol.MinEscrowLamports)
 }
 
-// explainShortage adds hints to the error if the buyer has too few tokens, or no token account.
+// explainShortage adds hints to the error if the buyer lacks tokens or a token account.
 func explainShortage(
 	ctx context.Context, s *session.Session, client *haggle.Client, request *haggle.CreateRequest, err error,
 ) error {
-	// The report of the error writes amounts of a mint that has been read.
+	// The error report formats amounts with decimals only when the mint has been read.
 	if _, readErr := s.Mint(ctx, request.Mint); readErr != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func explainShortage(
 	return exitcode.WithHint(short, hint)
 }
 
-// missing is [token.InsufficientFunds] of an account that does not exist.
+// missing is [token.InsufficientFunds] for a nonexistent account.
 type missing struct {
 	text  amount.Error
 	cause *token.InsufficientFunds

@@ -57,7 +57,7 @@ forfeits the bond to the buyer (--forfeit-bond).`,
 		}))
 }
 
-// bondText states where a held bond went; it is empty without one.
+// bondText states where a held bond went; empty if none was held.
 func bondText(t onchain.Step, toBuyer uint64) string {
 	switch held := t.Snapshot.HeldBond(); {
 	case held == 0:
@@ -69,7 +69,7 @@ func bondText(t onchain.Step, toBuyer uint64) string {
 	}
 }
 
-// forfeitsBond reports whether a rejection costs the wallet its bond.
+// forfeitsBond reports whether rejecting costs the wallet the bond.
 func forfeitsBond(t onchain.Step) bool {
 	return t.Snapshot.Seller == t.Key.PublicKey() && t.Snapshot.RejectionForfeitsBond()
 }

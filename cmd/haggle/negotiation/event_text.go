@@ -15,7 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// deal has the values of a negotiation that the texts of its events need.
+// deal holds the negotiation values needed in event texts.
 type deal struct {
 	buyer, seller, mint solana.PublicKey
 	// window is the response window in seconds, and deadline the global deadline in Unix seconds.
@@ -35,12 +35,12 @@ func createdDeal(e *protocol.NegotiationCreated) *deal {
 	}
 }
 
-// baseUnits writes amounts of an unknown mint.
+// baseUnits formats amounts for an unknown mint.
 func baseUnits(units uint64) amount.Tokens {
 	return amount.Tokens{Units: units, Symbol: "base units"}
 }
 
-// timeOf returns the time of an event in Unix seconds.
+// timeOf returns an event's time in Unix seconds.
 func timeOf(event protocol.Event) (second int64, timed bool) {
 	field := reflect.ValueOf(event).Elem().FieldByName("Timestamp")
 	if !field.IsValid() {
@@ -133,7 +133,7 @@ func (d *deal) milestoneText(event protocol.Event) string {
 	return event.EventName()
 }
 
-// masksText lists the milestones of each outcome: " 0, 2 paid, 1 refunded".
+// masksText lists the milestones by outcome: " 0, 2 paid, 1 refunded".
 func masksText(e *protocol.DeadlineSettled) string {
 	text := ""
 	for _, group := range []struct {
@@ -156,10 +156,10 @@ func masksText(e *protocol.DeadlineSettled) string {
 	return text
 }
 
-// left returns the time to answer after a comma.
+// left returns a comma and the time left to respond.
 func (d *deal) left(seconds int64) string { return ", " + format.Coarse(max(seconds, 0)) + " left" }
 
-// party returns "buyer" or "seller". It shortens the address of anyone else.
+// party returns "buyer" or "seller". It shortens other addresses.
 func (d *deal) party(address solana.PublicKey) string {
 	switch address {
 	case d.buyer:
@@ -170,7 +170,7 @@ func (d *deal) party(address solana.PublicKey) string {
 	return "account " + format.Short(address)
 }
 
-// evidenceText returns the hash of the evidence. Zeros are no evidence.
+// evidenceText returns the evidence hash as text. Zeros mean no evidence.
 func evidenceText(evidence [32]byte) string {
 	if evidence == [32]byte{} {
 		return ""
@@ -178,7 +178,7 @@ func evidenceText(evidence [32]byte) string {
 	return ", evidence " + hex.EncodeToString(evidence[:])
 }
 
-// bondReasons are the reasons of parts of a bond.
+// bondReasons describes the reasons for bond payments.
 var bondReasons = map[protocol.BondReason]string{
 	protocol.BondReasonSettlement: "the price is settled", protocol.BondReasonNoDeal: "no deal: each side bears its delay",
 	protocol.BondReasonForfeit: "forfeited", protocol.BondReasonAgreement: "by agreement",

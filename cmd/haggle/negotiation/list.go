@@ -23,7 +23,7 @@ const listHelp = `Lists the negotiations of an agent that are not closed, the ol
 shortened; "negotiation show" and --json have them whole. With --json it prints one document per line, in
 the order in which the node sends them.`
 
-// roles are the filter's fields for the values of --role.
+// roles maps the values of --role to filter fields.
 var roles = map[string]func(*haggle.Filter) *solana.PublicKey{
 	"any":    func(f *haggle.Filter) *solana.PublicKey { return &f.Party },
 	"buyer":  func(f *haggle.Filter) *solana.PublicKey { return &f.Buyer },
@@ -145,7 +145,7 @@ func listHeader(agent solana.PublicKey) []string {
 	return []string{"NEGOTIATION", "STATUS", "ROUND", "OFFER", "ROLE", "OTHER"}
 }
 
-// row describes a negotiation in one line of at most 100 columns, from the agent's side if there is one.
+// row describes a negotiation in a line with up to 100 columns, from the agent's side if there is one.
 func (v negotiationView) row(agent solana.PublicKey) []string {
 	offer := "none"
 	if v.Offer != nil {

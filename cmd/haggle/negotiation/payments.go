@@ -7,18 +7,17 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// payments are the amounts that were paid of the decided milestones, the fee included.
+// payments holds the amounts paid for decided milestones, including the fee.
 type payments struct {
-	// of has the amounts that are known.
+	// of holds the known amounts.
 	of map[uint8]uint64
-	// byAgreement are the milestones that both parties settled together, and agreement the amount for all of
-	// them.
+	// byAgreement holds the milestones settled by both parties together, and agreement the combined amount.
 	byAgreement map[uint8]bool
 	agreement   uint64
 }
 
-// paymentsOf returns the payments of a negotiation. If the account does not determine them, it reads them from
-// the history; if the node does not have that, they are unknown.
+// paymentsOf returns a negotiation's payments. If the account does not determine the payments, it reads them
+// from the history; if the node lacks the history, they are unknown.
 func paymentsOf(ctx context.Context, client *haggle.Client, n *haggle.Snapshot) payments {
 	known := fromAccount(n)
 	if len(known.of) == len(decided(n)) {
@@ -34,7 +33,7 @@ func paymentsOf(ctx context.Context, client *haggle.Client, n *haggle.Snapshot) 
 	return read
 }
 
-// decided returns the decided milestones of an accepted price.
+// decided returns the decided milestones under an accepted price.
 func decided(n *haggle.Snapshot) (found []uint8) {
 	for index := range n.MilestoneCount() {
 		if n.SettledAmount > 0 && n.MilestoneState(index) == protocol.MilestoneStateDecided {
@@ -44,8 +43,8 @@ func decided(n *haggle.Snapshot) (found []uint8) {
 	return found
 }
 
-// fromAccount returns the payments that the account determines: its total is the sum of all decided tranches,
-// or zero, or that of a single milestone. Otherwise it returns none.
+// fromAccount returns the payments that the account determines: if the account's total equals the sum of all
+// decided tranches, or zero, or if there is a single milestone. Otherwise it returns none.
 func fromAccount(n *haggle.Snapshot) payments {
 	found := decided(n)
 	sum := uint64(0)
@@ -69,7 +68,7 @@ func fromAccount(n *haggle.Snapshot) payments {
 	return payments{}
 }
 
-// add adds the payments of an event. A creation begins anew: an address can be used again.
+// add adds an event's payments. A creation starts over, because addresses can be reused.
 func (p *payments) add(n *haggle.Snapshot, event protocol.Event) {
 	switch event := event.(type) {
 	case *protocol.NegotiationCreated:
@@ -99,7 +98,7 @@ func (p *payments) add(n *haggle.Snapshot, event protocol.Event) {
 	}
 }
 
-// trancheOf returns a milestone's part of an agreed price, also of a decided milestone.
+// trancheOf returns a milestone's share in an agreed price, including for decided milestones.
 func trancheOf(n *haggle.Snapshot, index uint8) uint64 {
 	agreed := protocol.Negotiation{
 		Status: protocol.NegotiationStatusAccepted, SettledAmount: n.SettledAmount, MilestoneBps: n.MilestoneBps,

@@ -9,7 +9,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 )
 
-// demoPublishers are the publishers of --demo with their strategies.
+// demoPublishers lists the --demo publishers and strategies.
 var demoPublishers = []struct {
 	publisher store.Publisher
 	strategy  string
@@ -31,7 +31,7 @@ var demoPublishers = []struct {
 	},
 }
 
-// demoCompanies are the clients of --demo.
+// demoCompanies lists the --demo clients.
 var demoCompanies = []string{"Acme AI", "Example Search"}
 
 // seed adds the publishers and companies of --demo to a database without them.
@@ -54,7 +54,7 @@ func seed(ctx context.Context, cases *service.Service) (views []partyView, err e
 	return views, nil
 }
 
-// seeded replaces the error for a database that has the parties already.
+// seeded replaces the error for a database that already contains the parties.
 func seeded(err error) error {
 	if isKnown(err) {
 		return &exitcode.Error{

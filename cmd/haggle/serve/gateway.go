@@ -26,7 +26,7 @@ import (
 // mcpPath is the Model Context Protocol's endpoint of the negotiation API.
 const mcpPath = "/mcp"
 
-// gateway has the parts of a running gateway.
+// gateway holds a running gateway's parts.
 type gateway struct {
 	database      *store.Store
 	cases         *service.Service
@@ -63,7 +63,7 @@ func (g *gateway) start(ctx context.Context, files gatewayfiles.Files) (stop fun
 	}, nil
 }
 
-// serveParent serves MCP on stdin and stdout to the parent process, until its input ends.
+// serveParent serves MCP on stdin and stdout to the parent process, until the input ends.
 func (g *gateway) serveParent(ctx context.Context) error {
 	server, err := mcp.New(mcp.Config{
 		Service: g.cases, Caller: mcp.CallerOfEnvironment(g.authenticator, os.LookupEnv), Version: g.version,
@@ -78,7 +78,7 @@ func (g *gateway) serveParent(ctx context.Context) error {
 	return nil
 }
 
-// negotiation returns the handler of the negotiation API, of MCP and of the metrics.
+// negotiation returns the handler for the negotiation API, MCP and metrics.
 func (g *gateway) negotiation() (http.Handler, error) {
 	server, err := mcp.New(mcp.Config{
 		Service: g.cases, Caller: mcp.CallerOfRequest, Version: g.version, Log: g.log,

@@ -2,14 +2,14 @@ package verify
 
 import "github.com/haggle-protocol/haggle/sdk/bargain/proof"
 
-// gap is a property that a valid proof does not show.
+// gap is a property not shown by a valid proof.
 type gap struct {
 	name, text string
-	// applies reports whether a proof has the gap.
+	// applies reports whether the proof contains the gap.
 	applies func(p *proof.Proof, seedDecides bool) bool
 }
 
-// gaps are in the order of the table in docs/PROOFS.md.
+// gaps follows the table in docs/PROOFS.md.
 var gaps = []gap{
 	{"moves", "the moves were the model's: they cannot be replayed, and the model is a claim",
 		func(p *proof.Proof, _ bool) bool { return p.Reveal.Model != nil }},
@@ -21,7 +21,7 @@ var gaps = []gap{
 		func(*proof.Proof, bool) bool { return true }},
 }
 
-// gapsOf returns the gaps of a valid or unfinished proof, or of one of a deviation.
+// gapsOf returns the gaps in a proof that is valid, unfinished or shows a deviation.
 func gapsOf(p *proof.Proof, seedDecides bool) (found []gap) {
 	for _, gap := range gaps {
 		if gap.applies(p, seedDecides) {

@@ -172,7 +172,7 @@ func committed(
 	return price, err
 }
 
-// revealed describes the effect of a reveal on a negotiation.
+// revealed describes a reveal's effect on a negotiation.
 func revealed(n *haggle.Snapshot, receipt *haggle.Receipt, price uint64, tokens func(uint64) amount.Tokens) string {
 	for _, event := range slices.Backward(receipt.Events) {
 		switch event := event.(type) {
