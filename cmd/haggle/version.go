@@ -15,8 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// version returns the module's version from the build information, with the commit of a build from a
-// checkout.
+// version returns the module version from the build information, with the commit if built from a checkout.
 func version() string {
 	info, known := debug.ReadBuildInfo()
 	if !known {
@@ -36,7 +35,7 @@ func version() string {
 
 type versionView struct {
 	Version string `json:"version"`
-	// Program is the address of the on-chain program.
+	// Program is the on-chain program's address.
 	Program string `json:"program"`
 }
 

@@ -1,4 +1,4 @@
-// Package advise has the command "haggle advise".
+// Package advise implements the command "haggle advise".
 package advise
 
 import (
@@ -41,8 +41,8 @@ var (
 type advice struct {
 	// Surplus is the value less the cost.
 	Surplus amount.Tokens `json:"surplus"`
-	// Fair has the highest product of both gains, BuyersBest the highest gain of the buyer. Defaults has the default
-	// terms, with the value as the deposit.
+	// Fair has the highest product of the two gains, BuyersBest the buyer's highest gain. Defaults uses the
+	// default terms, with the value as the deposit.
 	Fair       proposal `json:"fair"`
 	BuyersBest proposal `json:"buyers_best"`
 	Defaults   proposal `json:"defaults"`
@@ -53,10 +53,10 @@ type proposal struct {
 	Escrow       amount.Tokens `json:"escrow"`
 	MaxRounds    uint8         `json:"max_rounds"`
 	DecayRateBps uint16        `json:"decay_rate_bps"`
-	// Bond pays the seller's delay at every end. It is zero if there is no delay to pay.
+	// Bond pays the seller's delay at every end. If no delay is to be paid, it is 0.
 	Bond   amount.Tokens `json:"bond"`
 	Agreed bool          `json:"agreed"`
-	// Price, Decay and Fee are zero without an agreement. So are the gains, which are relative to no negotiation.
+	// Price, Decay and Fee are 0 if there is no agreement. So are the gains, compared with not negotiating.
 	Price      amount.Tokens `json:"price"`
 	Decay      amount.Tokens `json:"decay"`
 	Fee        amount.Tokens `json:"fee"`

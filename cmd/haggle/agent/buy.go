@@ -48,7 +48,7 @@ The exit code is 0 if it has bought, and 8 without a deal.`
 const buyExample = `  haggle buy --sellers ADDRESS,ADDRESS,ADDRESS --mint ADDRESS --escrow 5 --service "Summarise a paper" \
       --strategy linear --opening 2 --reservation 3.5 --max-total 4.2 --key order-1234`
 
-// buyCommand has the flags of haggle buy. The embedded command has those of an agent, and prints.
+// buyCommand holds the flags of haggle buy. The embedded command holds the agent flags, and prints.
 type buyCommand struct {
 	agentCommand
 	sellers          []string
@@ -60,12 +60,12 @@ type buyCommand struct {
 	invited          []solana.PublicKey
 }
 
-// bought is the end of a purchase in the output.
+// bought is the output for a finished purchase.
 type bought struct {
-	// Negotiation and Seller are those of the deal; they are missing without one.
+	// Negotiation and Seller identify the deal; they are missing if there is none.
 	Negotiation *solana.PublicKey `json:"negotiation,omitempty"`
 	Seller      *solana.PublicKey `json:"seller,omitempty"`
-	// Price is 0 without a deal. The fee is part of it.
+	// Price is 0 if there is no deal. It includes the fee.
 	Price amount.Tokens `json:"price"`
 	// Total is the price and the decay of all negotiations.
 	Total amount.Tokens `json:"total"`
@@ -203,7 +203,7 @@ func (b *buyCommand) purchase(ctx context.Context, play *player.Player) (agent.P
 	}, nil
 }
 
-// print prints the end of the purchase. Without a deal it returns an error.
+// print prints the purchase result. If there is no deal, it returns an error.
 func (b *buyCommand) print(result *agent.PurchaseResult) error {
 	document := bought{Total: b.log.Tokens(result.Total), Price: b.log.Tokens(0), Sellers: len(result.Negotiations)}
 	if deal := result.Deal; deal != nil {

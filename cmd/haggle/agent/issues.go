@@ -23,26 +23,25 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/terms"
 )
 
-// issueFlags are the flags of an agent that bargains about several issues.
+// issueFlags holds the flags for an agent that bargains about several issues.
 type issueFlags struct {
 	domain, profile, price, documents, memory string
 }
 
 func (f *issueFlags) set() bool { return f.domain != "" }
 
-// issueMove is the record of a move about several issues. Its price is that of the offered or accepted
-// outcome.
+// issueMove records a move about several issues. The price belongs to the offered or accepted outcome.
 type issueMove struct {
 	agent.Record
-	// Outcome and Document are the text of the offered or accepted outcome, and the SHA-256 of its document in
-	// hex. They are empty for "end".
+	// Outcome and Document describe the offered or accepted outcome: as text, and as the document's SHA-256
+	// in hex. Both are empty if the move is "end".
 	Outcome  string `json:"outcome"`
 	Document string `json:"document"`
 	// Refused says why the standing offer could not be accepted, if it could not.
 	Refused string `json:"refused,omitempty"`
 }
 
-// checkPrice checks the flags of an agent that bargains about the price alone.
+// checkPrice checks the flags for an agent that bargains about the price alone.
 func (a *agentCommand) checkPrice() error {
 	for _, flag := range []string{"profile", "documents", "memory", "price-issue"} {
 		if a.changed(flag) {
@@ -91,7 +90,7 @@ func (a *agentCommand) checkIssues() error {
 		folder{"--proof", a.proofs})
 }
 
-// issuePlayer returns the player of --domain and --profile. One value of the price's issue is a token.
+// issuePlayer returns the player of --domain and --profile. One unit of the price issue is one token.
 func (a *agentCommand) issuePlayer(play *player.Player) (*issues.Player, error) {
 	profile, err := simulation.ReadProfile(a.issues.domain, a.issues.profile)
 	if err != nil {
@@ -117,7 +116,7 @@ func (a *agentCommand) issuePlayer(play *player.Player) (*issues.Player, error) 
 	return several, nil
 }
 
-// proveIssues makes a player over several issues commit to the texts of its domain and profile, too.
+// proveIssues makes a player over several issues commit to the domain and profile texts, too.
 func (a *agentCommand) proveIssues(several *issues.Player, unit uint64) error {
 	domain, err := os.ReadFile(a.issues.domain)
 	if err != nil {
@@ -130,7 +129,7 @@ func (a *agentCommand) proveIssues(several *issues.Player, unit uint64) error {
 	a.prover.Strategy.Issues = &proof.Issues{
 		Domain: string(domain), Profile: string(profile), Price: a.issues.price, Unit: unit,
 	}
-	// The preferences that a verifier reads, so that nothing else can decide a move.
+	// Use the preferences that a verifier reads, so that nothing else can decide a move.
 	if several.Preferences, err = a.prover.Strategy.Issues.Preferences(); err != nil {
 		return fmt.Errorf("--proof: %w", err)
 	}

@@ -14,20 +14,20 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/identity"
 )
 
-// ended is the end of a negotiation in the output.
+// ended is the output for a finished negotiation.
 type ended struct {
 	Negotiation solana.PublicKey `json:"negotiation"`
 	Counterpart solana.PublicKey `json:"counterpart"`
 	// Status is "Settled", "Rejected" or "Expired".
 	Status string `json:"status"`
-	// Price and Fee are 0 without a deal. The fee is part of the price.
+	// Price and Fee are 0 if there is no deal. The price includes the fee.
 	Price amount.Tokens `json:"price"`
 	Fee   amount.Tokens `json:"fee"`
 	// Rounds is the number of offers.
 	Rounds uint8 `json:"rounds"`
 }
 
-// decided prints a decision before it is carried out.
+// decided prints a decision before executing it.
 func (a *agentCommand) decided(record agent.Record) {
 	if a.JSON {
 		a.log.Document(record)
@@ -74,7 +74,7 @@ func (a *agentCommand) ended(result agent.Result) {
 // offers writes the number of offers.
 func offers(result agent.Result) string { return report.Counted(int(result.Rounds), "offer", "") }
 
-// failed prints declined negotiations. The logger has the other errors.
+// failed prints declined negotiations. Other errors go to the logger.
 func (a *agentCommand) failed(negotiation solana.PublicKey, err error) {
 	refusal, untrusted := new(agent.Refusal), new(identity.Refusal)
 	switch {

@@ -67,7 +67,7 @@ func (a *agentCommand) committed(negotiation solana.PublicKey, commitment proof.
 	a.log.Note("%s commitment: %s", negotiation, text)
 }
 
-// finish writes the proof of a negotiation that has ended.
+// finish writes the proof for an ended negotiation.
 func (a *agentCommand) finish(negotiation solana.PublicKey) {
 	ctx, cancel := context.WithTimeout(context.Background(), proofTimeout)
 	defer cancel()

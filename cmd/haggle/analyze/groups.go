@@ -22,19 +22,19 @@ import (
 	"github.com/haggle-protocol/haggle/internal/lab/comparison"
 )
 
-// characteristics are the values of --by with the part of a declaration.
+// characteristics maps the values of --by to declaration fields.
 var characteristics = map[string]func(*indexer.DeclaredParty) string{
 	"strategy": func(d *indexer.DeclaredParty) string { return d.Strategy },
 	"model":    func(d *indexer.DeclaredParty) string { return d.Model },
 	"prompt":   func(d *indexer.DeclaredParty) string { return d.PromptHash },
 }
 
-// characteristicNames are the values of --by.
+// characteristicNames lists the values of --by.
 var characteristicNames = []string{"strategy", "model", "prompt"}
 
 // groupsView is the comparison of groups of agents.
 type groupsView struct {
-	// By is "strategy", "model" or "prompt".
+	// By is one of "strategy", "model" or "prompt".
 	By string `json:"by"`
 	// Negotiations is the number of compared ones. Incomplete ones lack events and are left out.
 	Negotiations int                `json:"negotiations"`
@@ -110,7 +110,7 @@ func (v groupsView) text() string {
 	return strings.Join(append(lines, "means with their confidence intervals of 95 %"), "\n")
 }
 
-// nameOf returns the name of a group. A prompt's hash is shortened.
+// nameOf returns a group's name. A prompt hash is shortened.
 func nameOf(g comparison.Group) string {
 	const hash, short = 64, 12
 	switch {
@@ -171,7 +171,7 @@ func concessionCounts(c comparison.Concessions) []concessionCount {
 	}
 }
 
-// writeFile writes the CSV. An existing file stays until the new one is complete.
+// writeFile writes the CSV. An existing file stays until the new file is complete.
 func (v groupsView) writeFile(path string) error {
 	var content bytes.Buffer
 	if err := v.writeCSV(&content); err != nil {
@@ -180,7 +180,7 @@ func (v groupsView) writeFile(path string) error {
 	return renameio.WriteFile(path, content.Bytes(), 0o644, renameio.WithStaticPermissions(0o644))
 }
 
-// writeCSV writes a line of names and one for each group. A missing figure is empty.
+// writeCSV writes a header line, then a line for each group. Missing figures are empty.
 func (v groupsView) writeCSV(out io.Writer) error {
 	writer := csv.NewWriter(out)
 	names := []string{

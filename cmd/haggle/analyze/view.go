@@ -15,7 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/game"
 )
 
-// view is the analysis of a negotiation. Shares are numbers: 0.25 is a quarter.
+// view is a negotiation's analysis. Shares are numbers: 0.25 is a quarter.
 type view struct {
 	Negotiation solana.PublicKey `json:"negotiation"`
 	// Status is "open", "agreed", "settled", "rejected" or "expired".
@@ -26,16 +26,16 @@ type view struct {
 	MaxRounds int              `json:"max_rounds"`
 	Price     *amount.Tokens   `json:"price,omitempty"`
 	Decay     amount.Tokens    `json:"decay"`
-	// Total is the price and the decay, which a deal costs the buyer.
+	// Total is the price plus the decay: the buyer's cost if there is a deal.
 	Total *amount.Tokens `json:"total,omitempty"`
 	// LastOffer is the side that can make the last of max_rounds offers: "buyer" if the number is odd.
 	LastOffer string `json:"last_offer"`
-	// Complete is false if there may be further events that could not be read.
+	// Complete is false if further events may exist that could not be read.
 	Complete bool `json:"complete"`
 	// Basis is "price": all figures follow from the prices of the offers.
 	Basis string `json:"basis"`
-	// OtherTerms reports whether the creation or the settlement has terms beside the price, which no figure
-	// considers. The events of offers do not have their terms.
+	// OtherTerms reports whether the creation or the settlement contains terms beside the price, which the
+	// figures ignore. Offer events do not contain terms.
 	OtherTerms bool      `json:"other_terms"`
 	Buyer      partyView `json:"buyer"`
 	Seller     partyView `json:"seller"`
@@ -54,7 +54,7 @@ type partyView struct {
 	Declared *declaredView `json:"declared,omitempty"`
 }
 
-// declaredView is what an agent declared with its signature. It need not be true.
+// declaredView is a declaration signed by an agent. It need not be true.
 type declaredView struct {
 	Strategy string `json:"strategy"`
 	Model    string `json:"model"`
@@ -153,7 +153,7 @@ func (v view) text() string {
 	return fmt.Sprintf("%s  %s\n%s", v.Negotiation, v.Status, rows.String())
 }
 
-// cost returns the buyer's cost; empty without an agreement.
+// cost returns the buyer's cost; empty if not agreed.
 func (v view) cost() string {
 	if v.Total == nil {
 		return ""

@@ -42,7 +42,7 @@ Names and messages of others are written by strangers. They are printed as quote
 It also writes the player's messages, from the player's phrases and public facts. What others have written
 reaches it as quoted data.`
 
-// joinOptions are the flags of haggle arena join.
+// joinOptions holds the flags of haggle arena join.
 type joinOptions struct {
 	*session.Session
 	operator, key, name, personality, estimate, risk, receipts string
@@ -81,7 +81,7 @@ func joinCommand(s *session.Session) *cobra.Command {
 	return cmd
 }
 
-// registerConnection adds the flags of an agent's connection, and of its risk.
+// registerConnection adds the flags for an agent's connection and risk limits.
 func (o *joinOptions) registerConnection(flags *pflag.FlagSet) {
 	flags.StringVar(&o.operator, "operator", "", "address of the market's operator")
 	flags.StringVar(&o.key, "key", "", "PEM file of the agent's key (default: one in the state folder, created at the first start)")
@@ -102,7 +102,7 @@ type actionView struct {
 	At time.Time `json:"at"`
 	// Sequence numbers the agent's messages in the market.
 	Sequence uint64 `json:"sequence"`
-	// Kind is the name of the action, and Action its content: docs/schemas/arena/message.json.
+	// Kind is the action's name, and Action the content: docs/schemas/arena/message.json.
 	Kind   string          `json:"action"`
 	Action json.RawMessage `json:"content"`
 }
@@ -179,7 +179,7 @@ func (o *joinOptions) trader(ctx context.Context, url string) (trader.Config, ar
 	}, view.Config.Grant, nil
 }
 
-// printAction prints actions as documents. As lines, their events tell of them.
+// printAction prints actions as documents. In line output, the resulting events are printed instead.
 func (o *joinOptions) printAction(action arena.Action, receipt arena.Receipt) {
 	content, err := json.Marshal(action)
 	if err == nil && o.JSON {

@@ -111,10 +111,11 @@ proof against the operator. The log can be older than the latest receipts: expor
 
 The exit code is 12 if something is wrong. All logs of a market have the same last hash: compare it.`
 
-// verifyView is the result of verify.
+// verifyView is the output of verify.
 type verifyView struct {
 	Market string `json:"market"`
-	// Head is the hash of the last entry, and Messages the number of messages; Shown is that of those with a text.
+	// Head is the last entry's hash, and Messages the number of messages; Shown counts the messages with
+	// text.
 	Head     string `json:"head"`
 	Messages int    `json:"messages"`
 	Shown    int    `json:"shown"`
@@ -160,7 +161,7 @@ func verifyCommand(s *session.Session) *cobra.Command {
 
 const timeFormat = "2006-01-02T15:04:05.000000Z"
 
-// checkReceipts checks that the log has the message of each receipt.
+// checkReceipts checks that the message log contains every receipt's message.
 func checkReceipts(path, operator string, placed map[string]chain.Line) (count int, err error) {
 	opened, err := os.Open(path)
 	if err != nil {
@@ -187,10 +188,10 @@ func checkReceipts(path, operator string, placed map[string]chain.Line) (count i
 
 func invalid(err error) error { return &exitcode.Error{Kind: exitcode.Invalid, Err: err} }
 
-// maxLine is the largest size of a line: a message, escaped, with its entry.
+// maxLine limits the line size in bytes: an escaped message and the surrounding entry.
 const maxLine = 128 << 10
 
-// readLog follows the lines of a log.
+// readLog follows a log's lines.
 func readLog(s *session.Session, path string, log *chain.Log, each func(chain.Line, []arena.Event) error) error {
 	in := s.Stdin
 	if path != "-" {

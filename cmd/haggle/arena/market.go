@@ -41,13 +41,13 @@ func (f *marketFlags) register(flags *pflag.FlagSet) {
 	flags.Var(&f.chatTime, "chat-time", "longest duration of a side chat")
 }
 
-// marketView is a market that was added.
+// marketView is an added market.
 type marketView struct {
 	Market   string    `json:"market"`
 	Operator string    `json:"operator"`
 	Resolver string    `json:"resolver"`
 	Closes   time.Time `json:"closes"`
-	// SeedHash commits the operator to the order of the speakers.
+	// SeedHash commits the operator to the speaker order.
 	SeedHash string `json:"seed_hash"`
 }
 

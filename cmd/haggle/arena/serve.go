@@ -46,7 +46,7 @@ const (
 	shutdownTimeout = 10 * time.Second
 )
 
-// serveOptions are the flags of haggle arena serve.
+// serveOptions holds the flags of haggle arena serve.
 type serveOptions struct {
 	*session.Session
 	marketFlags
@@ -59,7 +59,8 @@ type serverView struct {
 	Address  string `json:"address"`
 	Operator string `json:"operator"`
 	Database string `json:"database"`
-	// Page is the address of the spectators' page: that of the market with --demo, otherwise that of all markets.
+	// Page is the spectator page's URL: the market's page with --demo, otherwise the page listing all
+	// markets.
 	Page string `json:"page"`
 	// Watch and Join are commands for the market of --demo.
 	Watch string `json:"watch,omitempty"`
@@ -94,7 +95,7 @@ func (o *serveOptions) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer listening.Close() // after Serve it is closed already
+	defer listening.Close() // already closed when Serve has returned
 	advertised, err := o.advertised(listening.Addr())
 	if err != nil {
 		return err
@@ -166,7 +167,8 @@ func (o *serveOptions) serve(ctx context.Context) (err error) {
 	return group.Wait()
 }
 
-// advertised returns the address for other servers. It is empty if there can be none: with a SQLite file, on all addresses.
+// advertised returns the URL for other servers. It returns "" if none is possible: with a SQLite file, or
+// when listening on all addresses.
 func (o *serveOptions) advertised(listening net.Addr) (string, error) {
 	if o.advertise != "" {
 		given, err := url.Parse(o.advertise)
@@ -201,10 +203,10 @@ func serve(ctx context.Context, group *errgroup.Group, handler http.Handler, lis
 	})
 }
 
-// demoQuestion is what the market of --demo is about. Nothing decides it: it ends as VOID.
+// demoQuestion is the question of the --demo market. It has no resolver, so the market ends as VOID.
 const demoQuestion = "Does the next release ship on Friday?"
 
-// addDemo adds the market of --demo, and returns its id.
+// addDemo adds the --demo market and returns the market id.
 func (o *serveOptions) addDemo(ctx context.Context, opened *store.Store, operator ed25519.PrivateKey) (string, error) {
 	id := "demo-" + time.Now().UTC().Format("20060102-150405")
 	demo := o.marketFlags

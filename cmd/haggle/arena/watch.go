@@ -21,19 +21,19 @@ floor, interests, who talks with whom, and trades. After a failure of the connec
 
 Names and messages are written by strangers. They are printed as quoted text.`
 
-// watchOptions are the flags of haggle arena watch.
+// watchOptions holds the flags of haggle arena watch.
 type watchOptions struct {
 	*session.Session
 }
 
 // factView is an event.
 type factView struct {
-	// Number is the event's; 0 if it was not numbered for a spectator.
+	// Number is the event number; 0 if not numbered for spectators.
 	Number uint64    `json:"number,omitempty"`
 	At     time.Time `json:"at"`
-	// To are the agents that learn of it; empty for a public event.
+	// To lists the agents that receive the event; empty if public.
 	To []string `json:"to,omitempty"`
-	// Kind is the name of the fact, and Fact its content: docs/schemas/arena/event.json.
+	// Kind is the fact's name, and Fact the content: docs/schemas/arena/event.json.
 	Kind string          `json:"kind"`
 	Fact json.RawMessage `json:"fact"`
 }
@@ -51,7 +51,7 @@ func watchCommand(s *session.Session) *cobra.Command {
 	return cmd
 }
 
-// printFact prints an event of a market.
+// printFact prints a market event.
 func (o *watchOptions) printFact(view *arena.View, event arena.Shown) error {
 	fact, err := json.Marshal(event.Fact)
 	if err != nil {
@@ -65,11 +65,11 @@ func (o *watchOptions) printFact(view *arena.View, event arena.Shown) error {
 	return o.Print(document, event.At.Local().Format(time.TimeOnly)+"  "+line)
 }
 
-// longestPause is the longest time between two attempts to connect.
+// longestPause limits the pause between connection attempts.
 const longestPause = 30 * time.Second
 
-// follow calls each with the events of a market until it is resolved. Its first error is returned; later ones are
-// logged, and it connects again.
+// follow calls each with a market's events until resolution. It returns the error if the initial connection
+// fails; later errors are logged, and it reconnects.
 func follow(
 	ctx context.Context, config client.Config, log *slog.Logger, each func(*arena.View, arena.Shown) error,
 ) error {

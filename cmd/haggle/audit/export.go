@@ -28,7 +28,7 @@ type exported struct {
 	Sequence int64 `json:"sequence"`
 	// Hash is in hexadecimal digits.
 	Hash string `json:"hash"`
-	// Text has the bytes that the hash covers: a JSON object with chain, sequence, time, by, kind and data.
+	// Text contains the hashed bytes: a JSON object with chain, sequence, time, by, kind and data.
 	Text string `json:"text"`
 }
 
@@ -60,7 +60,7 @@ func newExportCommand(a *auditCommand) *cobra.Command {
 	return cmd
 }
 
-// chain calls each with the entries of a negotiation.
+// chain calls each with a negotiation's entries.
 func chain(ctx context.Context, s *store.Store, negotiation string, each func(audit.Link) error) error {
 	for last := int64(0); ; {
 		links, err := s.AuditEntries(ctx, negotiation, last, store.MaxPage)

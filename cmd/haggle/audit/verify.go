@@ -66,7 +66,7 @@ func newVerifyCommand(a *auditCommand) *cobra.Command {
 	return cmd
 }
 
-// missingFile adds a hint to the error of a missing file.
+// missingFile adds a hint to a missing file error.
 func missingFile(err error, flag string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return &exitcode.Error{Kind: exitcode.NotFound, Err: err,
@@ -75,17 +75,17 @@ func missingFile(err error, flag string) error {
 	return err
 }
 
-// report is the result in the output.
+// report is the command output.
 type report struct {
 	// Database describes the database without user, password and options.
 	Database string `json:"database"`
-	// Valid reports that there is no finding.
+	// Valid reports whether there are no findings.
 	Valid bool `json:"valid"`
-	// Chains, Entries and Checkpoints are the numbers of checked objects. Each negotiation has a chain.
+	// Chains, Entries and Checkpoints count the checked objects. Each negotiation has a chain.
 	Chains      int    `json:"chains"`
 	Entries     int64  `json:"entries"`
 	Checkpoints uint64 `json:"checkpoints"`
-	// Uncovered is the number of entries that no checkpoint covers yet.
+	// Uncovered is the number of entries not yet covered by a checkpoint.
 	Uncovered int64 `json:"uncovered_entries"`
 	// Findings are ordered by chain.
 	Findings []finding `json:"findings"`
@@ -95,10 +95,10 @@ type report struct {
 type finding struct {
 	// Problem is changed, missing, truncated, deleted, rewritten, unrecorded or bad checkpoint.
 	Problem audit.Problem `json:"problem"`
-	// Chain is the id of the negotiation. It is empty for a finding in the checkpoint file.
+	// Chain is the negotiation id. It is omitted from checkpoint file findings.
 	Chain string `json:"chain,omitempty"`
-	// Entry is the first entry that is wrong or missing, from 1. Until is the last one, or the entry up to which
-	// the first wrong entry of a rewritten chain lies; zero if it is not known.
+	// Entry is the first wrong or missing entry, from 1. Until is the last such entry, or the upper bound for
+	// the first wrong entry in a rewritten chain; 0 if unknown.
 	Entry int64 `json:"entry,omitempty"`
 	Until int64 `json:"until,omitempty"`
 	// Detail describes the difference.

@@ -83,7 +83,7 @@ type configView struct {
 	ResponseWindow int64            `json:"default_response_window"`
 	MaxRounds      uint8            `json:"default_max_rounds"`
 	Paused         bool             `json:"is_paused"`
-	// Pending is the proposed authority; zero if there is none.
+	// Pending is the proposed authority, if any.
 	Pending solana.PublicKey `json:"pending_authority"`
 
 	Negotiations string `json:"total_negotiations"`

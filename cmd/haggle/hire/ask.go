@@ -47,7 +47,7 @@ The worker's texts reach the model as quoted data.`
 const askExample = `  haggle hire ask https://worker.example --task "A logo for a bakery" --requirement SVG --most "5 USDC" \
       --deadline 1d --arbiter ADDRESS --out logo.svg`
 
-// askOptions are the flags of haggle hire ask.
+// askOptions holds the flags of haggle hire ask.
 type askOptions struct {
 	agentFlags
 	task, need, most, out, review, conversation, worker string
@@ -175,7 +175,7 @@ func (o *askOptions) answering(
 	}
 }
 
-// ended prints the result, and returns the error of its exit code.
+// ended prints the result, and returns an error with the matching exit code.
 func (o *askOptions) ended(result party.Result) error {
 	v := viewOf(result)
 	if result.Delivery != nil && result.Delivery.Content != nil {
@@ -192,7 +192,7 @@ func (o *askOptions) file(d party.Delivery) string {
 	return cmp.Or(o.out, fmt.Sprintf("%x", d.Evidence[:]))
 }
 
-// reviewed returns the verdict of --review, or of the person at the terminal.
+// reviewed returns the verdict, either from --review or typed at the terminal.
 func (o *askOptions) reviewed(ctx context.Context, c party.Contract, d party.Delivery) (party.Verdict, error) {
 	if d.Content == nil {
 		o.Report("the home does not have the delivery that the worker has claimed: disputed")

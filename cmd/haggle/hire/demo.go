@@ -32,15 +32,15 @@ conversation, its settlement and the balances. The exit code is 0 only if all of
 
 const (
 	demoLimit = 5 * time.Minute
-	// demoLeast, demoMost and the openings are the prices of the demonstration.
+	// demoLeast, demoMost and the openings set the demonstration prices.
 	demoLeast, demoWorkerOpening = "3 TEST", "6 TEST"
 	demoMost, demoSeekerOpening  = "5 TEST", "3 TEST"
 	demoTask                     = "A logo for a bakery"
-	// stopGrace is the time that an interrupted process has to finish its transaction.
+	// stopGrace is how long an interrupted child may take to finish a transaction.
 	stopGrace = 10 * time.Second
 )
 
-// demoView is the end of the demonstration.
+// demoView is the demonstration's result.
 type demoView struct {
 	Conversation string `json:"conversation_id"`
 	Messages     int    `json:"messages"`
@@ -49,7 +49,7 @@ type demoView struct {
 	Fee      uint64 `json:"fee"`
 	Received uint64 `json:"received"`
 	Evidence string `json:"evidence"`
-	// Verified reports that the log, the settlement and the balances are as agreed.
+	// Verified reports whether the conversation log, the settlement and the balances are as agreed.
 	Verified bool `json:"verified"`
 }
 
@@ -71,7 +71,7 @@ func demoCommand(s *session.Session) *cobra.Command {
 	return cmd
 }
 
-// stage is a local chain with the files of a seeker and a worker.
+// stage is a local chain with a seeker's and a worker's files.
 type stage struct {
 	*session.Session
 	net     *localnet.Net
@@ -107,7 +107,7 @@ func withStage(ctx context.Context, s *session.Session, kind localnet.Kind, act 
 
 func (st *stage) file(name string) string { return filepath.Join(st.folder, name) }
 
-// arguments returns the arguments that both processes have.
+// arguments returns the arguments that the two processes share.
 func (st *stage) arguments(name string) []string {
 	return []string{
 		"--url", st.net.Chain.RPCURL(), "--ws", st.net.Chain.WSURL(), "--keypair", st.file(name + ".json"),
@@ -167,7 +167,7 @@ func (o *serveOptions) serveDemo(ctx context.Context) error {
 	})
 }
 
-// quoteAfterQuestion asks a question about each task before it bargains.
+// quoteAfterQuestion asks a question about each task, then bargains.
 func quoteAfterQuestion(
 	quote func(context.Context, party.Turn) (party.Move, error),
 ) func(context.Context, party.Turn) (party.Move, error) {
@@ -179,7 +179,7 @@ func quoteAfterQuestion(
 	}
 }
 
-// drawLogo is the work of the demonstration's worker. It uses no text of the seeker.
+// drawLogo is the work done by the demonstration's worker. It uses none of the seeker's texts.
 func drawLogo(context.Context, party.Contract) ([]byte, error) {
 	return []byte(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 120 120">
   <circle cx="60" cy="60" r="56" fill="#7b4a21"/>
@@ -189,8 +189,8 @@ func drawLogo(context.Context, party.Contract) ([]byte, error) {
 `), nil
 }
 
-// child is a process of the demonstration. It has its own process group, so that Ctrl-C reaches it only once, through
-// its context.
+// child is a demonstration process. It runs in a separate process group, so that Ctrl-C reaches it only once,
+// through the context.
 type child struct {
 	name    string
 	command *exec.Cmd
@@ -201,7 +201,7 @@ type child struct {
 	status  error
 }
 
-// start starts a process of this program, and prints its messages and actions.
+// start starts this program as a child, and prints the child's messages and actions.
 func (st *stage) start(ctx context.Context, name string, arguments []string) (*child, error) {
 	own, err := os.Executable()
 	if err != nil {
@@ -228,7 +228,7 @@ func (st *stage) start(ctx context.Context, name string, arguments []string) (*c
 	return c, nil
 }
 
-// read prints the documents of a process.
+// read prints the child's documents.
 func (c *child) read(output io.Reader, st *stage) {
 	t := &transcript{out: st.Stdout, json: st.JSON, name: c.name}
 	lines := bufio.NewScanner(output)
@@ -265,7 +265,7 @@ func (c *child) read(output io.Reader, st *stage) {
 	}
 }
 
-// lineOf returns the line of a document.
+// lineOf returns a document's line.
 func lineOf[V interface{ line() string }](document []byte) (string, error) {
 	var v V
 	err := json.Unmarshal(document, &v)
@@ -297,7 +297,8 @@ func (c *child) err() error {
 	return fmt.Errorf("%s: %w\n%s", c.name, c.status, bytes.TrimSpace(c.stderr.Bytes()))
 }
 
-// stop interrupts the process, and returns when it has ended. It returns the error of one that had ended before.
+// stop interrupts the process and waits for it. If the process has exited before, stop returns the process
+// error.
 func (c *child) stop() error {
 	select {
 	case <-c.ended:

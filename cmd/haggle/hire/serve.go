@@ -66,7 +66,7 @@ const (
 	shutdownTimeout = 10 * time.Second
 )
 
-// serveOptions are the flags of haggle hire serve.
+// serveOptions holds the flags of haggle hire serve.
 type serveOptions struct {
 	agentFlags
 	timeoutFlags
@@ -81,7 +81,7 @@ type serveOptions struct {
 // homeView is what a started home prints.
 type homeView struct {
 	Origin string `json:"origin"`
-	// Worker is the worker's key, and Settlement the key of contracts; empty without one.
+	// Worker is the worker's key, and Settlement the contract key; empty if not set.
 	Worker     string `json:"worker"`
 	Settlement string `json:"settlement,omitempty"`
 	Database   string `json:"database"`
@@ -135,7 +135,7 @@ func serveCommand(s *session.Session) *cobra.Command {
 	return cmd
 }
 
-// files are the places of a home's files.
+// files lists the paths of a home's files.
 type files struct{ database, checkpoints, checkpointKey, settlementKey string }
 
 func (o *serveOptions) files() (files, error) {
@@ -163,7 +163,7 @@ func (o *serveOptions) serve(ctx context.Context, try func(origin string) string
 	if err != nil {
 		return err
 	}
-	defer listening.Close() // after Serve it is closed already
+	defer listening.Close() // already closed when Serve has returned
 	origin := cmp.Or(o.origin, "http://"+listening.Addr().String())
 	if err := hire.CheckOrigin(origin); err != nil {
 		return exitcode.Usagef("--origin: %w", err)
@@ -256,13 +256,14 @@ func (o *serveOptions) card(k keys, origin string, config service.Config, databa
 	return text, view, err
 }
 
-// taskSecret derives the secret of A2A's tasks from the worker's key: servers with the same key have the same one.
+// taskSecret derives the A2A task secret from the worker's key: servers with the same key share the same
+// secret.
 func taskSecret(key ed25519.PrivateKey) []byte {
 	secret := sha256.Sum256(append([]byte("haggle/hire/a2a/secret/v1\x00"), key.Seed()...))
 	return secret[:]
 }
 
-// run serves until the context ends. Then it ends the streams, and answers the requests that have begun.
+// run serves until the context ends. Then it ends the streams, and completes the requests in progress.
 func (o *serveOptions) run(
 	ctx context.Context, k keys, origin string, home *service.Service, server *http.Server, listening net.Listener,
 ) error {

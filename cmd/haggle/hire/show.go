@@ -18,7 +18,7 @@ const showHelp = `Lists the wallet's conversations at the home ORIGIN, or prints
 conversations to their two parties only. With --log the output is the log as the home keeps it, one entry a
 line, for haggle hire verify.`
 
-// showOptions are the flags of haggle hire show.
+// showOptions holds the flags of haggle hire show.
 type showOptions struct {
 	*session.Session
 	as, seeker string
@@ -36,7 +36,7 @@ type conversationView struct {
 	Price        hire.Price `json:"price,omitempty"`
 }
 
-// arrivalView is a message of a conversation.
+// arrivalView is a conversation message.
 type arrivalView struct {
 	messageView
 	// Arrived is the home's time of the arrival.

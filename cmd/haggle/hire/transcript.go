@@ -16,7 +16,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/llm"
 )
 
-// messageView is a message, as the commands print it.
+// messageView is the printed form of messages.
 type messageView struct {
 	// Direction is "sent" or "received".
 	Direction    string    `json:"direction"`
@@ -25,7 +25,7 @@ type messageView struct {
 	To           string    `json:"to"`
 	Conversation string    `json:"conversation_id"`
 	Time         time.Time `json:"time"`
-	// Hash is the hash that the next message names.
+	// Hash is the message hash, named by the next message.
 	Hash hire.Hash `json:"hash"`
 	// Payload is the content. Its texts are untrusted.
 	Payload json.RawMessage `json:"payload"`
@@ -42,21 +42,21 @@ type actView struct {
 	ConfirmationMS int64 `json:"confirmation_ms"`
 }
 
-// dealView is the end of a deal.
+// dealView is a deal's end.
 type dealView struct {
 	Outcome      party.Outcome `json:"outcome"`
 	Conversation string        `json:"conversation_id"`
 	Deal         int           `json:"deal"`
-	// Price is the agreed price; empty without an agreement.
+	// Price is the agreed price; empty if not agreed.
 	Price       hire.Price `json:"price,omitempty"`
 	Negotiation string     `json:"negotiation,omitempty"`
-	// Paid is the paid part of the price in base units, the fee included.
+	// Paid is the paid part of the price in base units, including the fee.
 	Paid uint64 `json:"paid"`
-	// Evidence is the SHA-256 of the delivery; empty if there is none.
+	// Evidence is the delivery's SHA-256, if any.
 	Evidence string `json:"evidence,omitempty"`
-	// File has the delivery.
+	// File is the path to the delivery.
 	File string `json:"file,omitempty"`
-	// Reason is the reason code of a rejection, or the error of an unsettled agreement.
+	// Reason is a rejection's reason code, or an unsettled agreement's error.
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -95,13 +95,12 @@ func (t *transcript) spent(models *llm.Player) {
 	}
 }
 
-// message prints a message.
 func (t *transcript) message(m *hire.Message) {
 	v := viewOfMessage(m, t.self)
 	t.print(v, v.line())
 }
 
-// line describes a message in a line.
+// line formats the message as a line.
 func (v messageView) line() string {
 	payload := hire.NewPayload(v.Type)
 	if payload == nil || json.Unmarshal(v.Payload, payload) != nil {
@@ -110,7 +109,7 @@ func (v messageView) line() string {
 	return fmt.Sprintf("%-8s  %-13s  %s", v.Direction, v.Type, summary(payload))
 }
 
-// viewOfMessage returns a message from the side of an agent.
+// viewOfMessage returns the message as seen by the agent self.
 func viewOfMessage(m *hire.Message, self string) messageView {
 	v := messageView{
 		Direction: "received", Type: m.Payload().Type(), From: m.From(), To: m.To(), Conversation: m.Conversation(),
@@ -123,7 +122,7 @@ func viewOfMessage(m *hire.Message, self string) messageView {
 	return v
 }
 
-// summary describes a message by its numbers and the length of its texts.
+// summary describes a payload with numbers and text lengths only.
 func summary(payload hire.Payload) string {
 	switch content := payload.(type) {
 	case *hire.Inquiry:
@@ -157,7 +156,7 @@ func (t *transcript) act(act agent.Act) {
 
 func (v actView) line() string { return fmt.Sprintf("%-8s  %s", "on chain", v.Result) }
 
-// deal prints the end of a deal.
+// deal prints a deal's end.
 func (t *transcript) deal(v dealView) { t.print(v, v.line()) }
 
 func (v dealView) line() string {
@@ -174,7 +173,7 @@ func (v dealView) line() string {
 	return line
 }
 
-// viewOf returns the end of a deal.
+// viewOf returns a deal's end.
 func viewOf(r party.Result) dealView {
 	v := dealView{
 		Outcome: r.Outcome, Conversation: r.Conversation, Deal: r.Deal, Price: r.Terms.Price, Paid: r.Paid, Reason: r.Code,

@@ -18,7 +18,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/hire/party"
 )
 
-// proofFlags are the prices for which a worker needs less proof.
+// proofFlags holds the prices up to which a worker needs less proof.
 type proofFlags struct{ singleSource, finalized string }
 
 func (f *proofFlags) register(cmd *cobra.Command) {
@@ -48,7 +48,7 @@ func (f *proofFlags) limit(b *bargaining) error {
 	return nil
 }
 
-// workerFlags are the flags of a worker in the process of its home.
+// workerFlags holds the flags for a worker that runs inside a home's process.
 type workerFlags struct {
 	proofFlags
 	least, deliver string
@@ -90,7 +90,7 @@ func (o *serveOptions) newWorker(ctx context.Context, k keys, origin string) (*p
 	if err != nil {
 		return nil, err
 	}
-	// The home is in this process.
+	// The home runs locally.
 	config.Home.Client = &hire.Client{Local: true}
 	config.Resolver.Client = config.Home.Client
 	t := &transcript{out: o.Stdout, json: o.JSON, self: origin, name: "worker"}
@@ -116,7 +116,7 @@ type contractView struct {
 	Units        uint64    `json:"units"`
 	Deadline     time.Time `json:"deadline"`
 	Negotiation  string    `json:"negotiation"`
-	// Untrusted are the seeker's texts.
+	// Untrusted holds the seeker's texts.
 	Untrusted struct {
 		Task         hire.Text   `json:"task"`
 		Requirements []hire.Text `json:"requirements"`

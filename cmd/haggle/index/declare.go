@@ -56,9 +56,9 @@ func newIndexDeclareCommand(i *indexCommand) *cobra.Command {
 }
 
 type declareView struct {
-	// Added is the number of new declarations.
+	// Added counts new declarations.
 	Added int `json:"added"`
-	// Unchanged is the number of declarations that the index has already, or instead of which it keeps another
-	// one of the same agent and time.
+	// Unchanged counts the declarations that the index already contains, or that conflict with a kept
+	// declaration of the same agent and time.
 	Unchanged int `json:"unchanged"`
 }

@@ -43,7 +43,7 @@ func Command(s *session.Session) *cobra.Command {
 	return group
 }
 
-// indexCommand is the shared state of the index commands.
+// indexCommand holds the state shared by the index commands.
 type indexCommand struct {
 	*session.Session
 	address string
@@ -51,7 +51,7 @@ type indexCommand struct {
 
 func (i *indexCommand) databaseAddress() string { return Address(i.address) }
 
-// Address returns the address of the index: that of --db, otherwise the variable's, otherwise the default.
+// Address returns the index's address: by --db, otherwise by the environment variable, otherwise the default.
 func Address(flag string) string {
 	return cmp.Or(flag, os.Getenv(indexDatabaseVariable), indexDatabaseDefault)
 }
@@ -152,7 +152,7 @@ func (v indexStatusView) text() string {
 	}.String()
 }
 
-// counted returns a number and the number of its special cases.
+// counted formats a number, followed by the number of special cases.
 func counted(all, some uint64, which string) string {
 	if some == 0 {
 		return fmt.Sprint(all)

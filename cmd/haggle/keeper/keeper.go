@@ -38,7 +38,7 @@ two that send at the same moment, which --jitter makes rare, cost one of them a 
 events, and scans all negotiations from time to time for those that it missed. The expenses are in --state:
 the wallet's keepers that use one database share --budget. With --json it prints one document per action.`
 
-// keeperCommand has the flags of haggle keeper.
+// keeperCommand holds the flags of haggle keeper.
 type keeperCommand struct {
 	*session.Session
 	once, dryRun         bool
@@ -123,7 +123,7 @@ func (k *keeperCommand) keep(ctx context.Context) error {
 		return err
 	}
 	if k.once {
-		// Failed actions are retried by the next run; the exit code reports that there are some.
+		// Failed actions are retried by the next run; the exit code tells whether any failed.
 		return errors.Join(works.Once(ctx), failed)
 	}
 	err = works.Run(ctx)
@@ -145,7 +145,7 @@ func (k *keeperCommand) logger() *slog.Logger {
 	if k.verbose {
 		return k.Logger(slog.LevelDebug)
 	}
-	// The command prints actions, also postponed ones, without a logger.
+	// The command prints actions, including postponed ones, even if no logger is set.
 	return k.Logger(slog.LevelError)
 }
 
@@ -155,14 +155,14 @@ type keeperAction struct {
 	Action      keeper.Kind      `json:"action"`
 	Negotiation solana.PublicKey `json:"negotiation"`
 	Outcome     keeper.Outcome   `json:"outcome"`
-	// Lamports is the cost, or the estimated cost of an action that was not done.
+	// Lamports is the cost, or the estimated cost if the action was not done.
 	Lamports     uint64            `json:"lamports"`
 	Signature    *solana.Signature `json:"signature,omitempty"`
 	Slot         uint64            `json:"slot,omitempty"`
 	ComputeUnits uint64            `json:"compute_units,omitempty"`
 	Again        time.Time         `json:"again,omitzero"`
 	Error        string            `json:"error,omitempty"`
-	// Details hold text of other machines, which Error does not contain.
+	// Details holds text from other machines, which Error does not contain.
 	Details *exitcode.Details `json:"details,omitempty"`
 }
 

@@ -38,7 +38,7 @@ The exit code is 0 if every publisher agreed, 8 if one did not, 9 if an agreemen
 approval (haggle license show prints the licence after it), and 3 if the gateway refused a request, for
 example because of its limits; the message has the time to wait.`
 
-// micros is the number of decimals of an amount of the gateway.
+// micros is the number of decimals in gateway amounts.
 const micros = 6
 
 type buyCommand struct {
@@ -51,7 +51,7 @@ type buyCommand struct {
 	leastTTL, leastRate uint32
 }
 
-// purchaseView is the result of one publisher.
+// purchaseView is a single publisher's result.
 type purchaseView struct {
 	Publisher   string          `json:"publisher_hostname"`
 	Outcome     license.Outcome `json:"outcome,omitempty"`
@@ -65,10 +65,10 @@ type purchaseView struct {
 	Steps     []license.Step `json:"steps,omitempty"`
 }
 
-// buyView is the result of haggle license buy.
+// buyView is the output of haggle license buy.
 type buyView struct {
 	ID string `json:"id"`
-	// DryRun reports that nothing was sent: Steps have the first proposals.
+	// DryRun reports whether the requests were left out: Steps then contains the opening proposals.
 	DryRun bool `json:"dry_run,omitempty"`
 	// CostMicro is the cost of all agreed licences in micro units of Currency.
 	CostMicro uint64         `json:"cost_micro"`
@@ -186,7 +186,7 @@ func (b *buyCommand) print(result license.Result) error {
 	return b.Print(v, lines...)
 }
 
-// text returns a step on one line.
+// text formats a step as a line.
 func text(step license.Step) string {
 	line := fmt.Sprintf("round %d: %s", step.Round, step.Move)
 	if step.Terms != nil {
@@ -209,7 +209,7 @@ func decimal(micro uint64) string {
 	return strings.TrimRight(strings.TrimRight(written, "0"), ".")
 }
 
-// outcome returns the error of a purchase without a deal.
+// outcome returns the error for a purchase that ended with no deal.
 func outcome(result license.Result) error {
 	pending := false
 	for _, p := range result.Purchases {

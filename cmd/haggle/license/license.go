@@ -1,4 +1,5 @@
-// Package license has the commands haggle license buy, suggest, show and list: an AI company's client of a gateway.
+// Package license implements the commands haggle license buy, suggest, show and list: a gateway client for AI
+// companies.
 package license
 
 import (
@@ -32,7 +33,7 @@ licence, so only "buy --dry-run" works without credentials.`
 // requestTimeout limits one request.
 const requestTimeout = 30 * time.Second
 
-// connection has the flags of all commands.
+// connection holds the flags shared by all commands.
 type connection struct {
 	*session.Session
 	gateway, licensing, key, signing, agent, transport string
@@ -109,7 +110,7 @@ func (c *connection) credentials() (http.RoundTripper, error) {
 	return origins{c.gateway, c.licensing, key}, nil
 }
 
-// isAnonymous reports that there are no credentials.
+// isAnonymous reports whether credentials are missing.
 func (c *connection) isAnonymous() bool {
 	return c.signing == "" && c.key == "" && strings.TrimSpace(os.Getenv(identity.EnvironmentKey)) == ""
 }
@@ -147,7 +148,7 @@ func failure(err error) error {
 	return err
 }
 
-// gatewayHint is the hint of a gateway that does not answer.
+// gatewayHint is the hint if the gateway does not respond.
 const gatewayHint = "check --gateway (and --licensing, for a list); to run a gateway: haggle serve --help"
 
 // licensingFlag registers the flag of the licensing API.
@@ -168,7 +169,7 @@ type licenseView struct {
 	TokenTTLSeconds uint32            `json:"token_ttl_seconds"`
 	MaxRPS          uint32            `json:"max_rps"`
 	ValidUntil      time.Time         `json:"valid_until"`
-	// RevokedAt is missing for a licence that is not revoked.
+	// RevokedAt is missing unless the licence is revoked.
 	RevokedAt *time.Time `json:"revoked_at,omitempty"`
 }
 

@@ -22,12 +22,12 @@ import (
 const (
 	// stopLimit is longer than a chain needs to end.
 	stopLimit = 30 * time.Second
-	// pollInterval is the time between two reads of a folder.
+	// pollInterval is the pause between directory reads.
 	pollInterval = 100 * time.Millisecond
 )
 
-// detachLocalnet starts a localnet as a background process, and returns when its chain is ready. If the
-// context ends first, the process is stopped.
+// detachLocalnet starts a localnet as a background process and waits until the chain is ready. If the context
+// ends first, the process is stopped.
 func detachLocalnet(ctx context.Context, s *session.Session, o options) error {
 	path, err := prepareFolder(o.dir)
 	if err != nil {
@@ -65,8 +65,8 @@ func detachLocalnet(ctx context.Context, s *session.Session, o options) error {
 	}
 }
 
-// prepareFolder creates the folder, unless a localnet uses it, and removes the description of a killed one,
-// so that a description means that the chain is ready.
+// prepareFolder creates the directory, unless a localnet is using it, and removes a killed localnet's
+// description. From then on, a description means that the chain is ready.
 func prepareFolder(given string) (string, error) {
 	folder, err := openFolder(given)
 	if err != nil {
@@ -101,7 +101,7 @@ func (o options) background(path, logPath string) (*exec.Cmd, error) {
 	return command, nil
 }
 
-// describeEnd returns the error of a background process that has ended before its chain was ready.
+// describeEnd returns the error for a background process that ended early, with the chain not ready.
 func describeEnd(err error, logPath string) error {
 	content, _ := os.ReadFile(logPath)
 	content = bytes.TrimPrefix(bytes.TrimSpace(content), []byte("haggle: "))
@@ -118,7 +118,7 @@ type stoppedView struct {
 	Folder string `json:"folder"`
 }
 
-// stopLocalnet stops the localnet of a folder, in the background or not, and returns when it has ended.
+// stopLocalnet stops a directory's localnet, in the background or not, and waits for the process to exit.
 func stopLocalnet(ctx context.Context, s *session.Session, given string) error {
 	path, err := filepath.Abs(given)
 	if err != nil {
@@ -158,7 +158,7 @@ func stopLocalnet(ctx context.Context, s *session.Session, given string) error {
 	return s.Print(stoppedView{pid, path}, fmt.Sprintf("stopped the localnet in %s (process %d)", path, pid))
 }
 
-// isLocked reports whether a process holds a folder's lock. A folder that does not exist is not locked.
+// isLocked reports whether any process holds a directory's lock. A missing directory is not locked.
 func isLocked(path string) (bool, error) {
 	lock := flock.New(path, flock.SetFlag(os.O_RDONLY))
 	locked, err := lock.TryLock()

@@ -41,7 +41,7 @@ The chain runs in this process. --chain validator runs solana-test-validator (4.
 cache. In a checkout of the repository, a script chooses the validator, and builds a missing one in about 30
 minutes.`
 
-// The files of a localnet's folder.
+// Files in a localnet directory.
 const (
 	localnetFile = "localnet.json"
 	pidFile      = "localnet.pid"
@@ -54,7 +54,7 @@ const (
 // usualPort is the port that the Solana tools mean by "localhost".
 const usualPort = 8899
 
-// options are the parsed flags.
+// options holds the parsed flags.
 type options struct {
 	dir      string
 	kind     localnet.Kind
@@ -157,7 +157,7 @@ func run(ctx context.Context, s *session.Session, o options) (err error) {
 		return err
 	}
 	started()
-	// Without a home folder other commands cannot name this chain in their hints.
+	// If there is no home directory, other commands cannot name this chain in hints.
 	if withdraw, err := localnets.Announce(localnets.Entry{URL: v.RPC, Folder: folder.path}); err == nil {
 		defer func() { _ = withdraw() }()
 	}
@@ -191,9 +191,9 @@ type localnetView struct {
 	Seller    agentView        `json:"seller"`
 	// Authority is the program's upgrade authority.
 	Authority agentView `json:"upgrade_authority"`
-	// PID is the process that runs the chain.
+	// PID is the process id of the chain.
 	PID int `json:"pid"`
-	// Log is the file of that process's output. It is empty without --detach.
+	// Log is the file with the process output. It is omitted unless --detach is set.
 	Log string `json:"log,omitempty"`
 	// TestKeys reports whether all keys are fixed and public, as with --keep.
 	TestKeys bool `json:"test_keys"`

@@ -32,7 +32,7 @@ A transaction with other shares or instructions is not signed. With --dry-run, -
 transaction, and simulates a settlement with its shares. The transaction must be completed within about a
 minute or, with --nonce, within --valid-for.`
 
-// agreementFlags are the terms of the agreement.
+// agreementFlags holds the agreement terms.
 type agreementFlags struct {
 	sellerBps, bondToBuyerBps uint16
 	validFor                  duration.Flag
@@ -100,7 +100,7 @@ type agreementView struct {
 	Transaction string `json:"transaction"`
 }
 
-// prepare prints a transaction with one of its two signatures.
+// prepare prints a transaction with only one signature, out of two.
 func (f *agreementFlags) prepare(ctx context.Context, t onchain.Step) error {
 	n := t.Snapshot
 	action, err := t.Client.At(n).SettleByAgreement(t.Key.PublicKey(), f.split()).Build(ctx)
@@ -158,7 +158,7 @@ func agreementText(paid protocol.AgreementAmounts, tokens func(uint64) amount.To
 	return text
 }
 
-// finish signs and sends a transaction of the other party with the same shares.
+// finish signs and sends the counterparty's transaction if it contains the same shares.
 func (f *agreementFlags) finish(ctx context.Context, t onchain.Step) error {
 	n := t.Snapshot
 	transaction, err := solana.TransactionFromBase64(strings.TrimSpace(f.complete))

@@ -182,7 +182,7 @@ func (f *createFlags) run(ctx context.Context, s *session.Session, cmd *cobra.Co
 	return f.create(ctx, s, client, key, request)
 }
 
-// complete refuses flags of which others are missing, and names all that are.
+// complete returns an error naming every missing required flag.
 func (f *createFlags) complete(withService bool) error {
 	var missing []string
 	for _, required := range []struct {
@@ -310,8 +310,8 @@ func (f *createFlags) create(
 		costsOf(&action.Creation.Params, tokens), noDealOf(&action.Creation.Params, tokens), warning)
 }
 
-// checkRepetition returns an error if an earlier command has created the negotiation on other terms, or if
-// the user has named the session, which is for one creation. A negotiation that cannot be read any more
+// checkRepetition returns an error if an earlier command created the negotiation with different terms, or if
+// the user named the session, because a session serves for a single creation. An unreadable negotiation
 // counts as the same.
 func checkRepetition(
 	ctx context.Context, client *haggle.Client, request *haggle.CreateRequest, negotiation solana.PublicKey,
@@ -330,24 +330,25 @@ func checkRepetition(
 			negotiation.String()}
 }
 
-// createdView is the result of a creation.
+// createdView is the creation result.
 type createdView struct {
 	onchain.View
 	// SessionID is missing if an earlier command has created the negotiation.
 	SessionID string `json:"session_id,omitempty"`
-	// Vault is the token account of the escrow.
+	// Vault is the escrow's token account.
 	Vault string `json:"vault"`
 	// Costs are examples of deals with their costs to the buyer. They are missing if an earlier command has
 	// created the negotiation.
 	Costs []dealCost `json:"costs,omitempty"`
-	// NoDeal is the cost of the dearest end without a deal. It is missing where the costs are.
+	// NoDeal is the cost if the negotiation ends without agreement in the dearest way. It is missing if the
+	// costs are missing.
 	NoDeal *noDealCost `json:"no_deal,omitempty"`
-	// Warning is a warning of an even number of offers.
+	// Warning warns about an even number of offers.
 	Warning string `json:"warning,omitempty"`
 }
 
-// printCreated prints a negotiation that this command or an earlier one has created. An empty session is left
-// out.
+// printCreated prints a negotiation created by this command or by an earlier command. An empty session is
+// left out.
 func printCreated(
 	s *session.Session, negotiation solana.PublicKey, sessionID string, receipt *onchain.Receipt,
 	escrowed string, costs []dealCost, noDeal *noDealCost, warning error,
@@ -379,7 +380,7 @@ func printCreated(
 		fmt.Sprintf("next: haggle -C SELLER.yml negotiation accept-invitation %s   (the seller)", negotiation))...)
 }
 
-// withSession adds the hint that prevents a second escrow after a creation with an unknown outcome.
+// withSession adds the hint that prevents a second escrow when a creation's outcome is unknown.
 func withSession(err error, negotiation solana.PublicKey, session uint64) error {
 	if exitcode.KindOf(err) != exitcode.Unknown {
 		return err

@@ -8,10 +8,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// dealCost is the cost of a deal to the buyer: the price and the decay of all offers.
+// dealCost is a deal's cost to the buyer: the price and the decay for all offers.
 type dealCost struct {
 	Price amount.Tokens `json:"price"`
-	// Offers is the number of offers of both sides until the deal.
+	// Offers is the number of offers by both sides until the deal.
 	Offers uint8         `json:"offers"`
 	Decay  amount.Tokens `json:"decay"`
 	Total  amount.Tokens `json:"total"`
@@ -33,10 +33,10 @@ func (c dealCost) String() string {
 	return fmt.Sprintf("a deal at %s after %s costs %s: the decay is %s", c.Price, offers, c.Total, c.Decay)
 }
 
-// noDealCost is what the end without a deal that is the dearest one costs the buyer.
+// noDealCost is the buyer's cost for the dearest end with no deal.
 type noDealCost struct {
 	Most amount.Tokens `json:"most"`
-	// ProposedBond is the bond that would pay the seller's part of it.
+	// ProposedBond is the bond that would pay the seller's part.
 	ProposedBond amount.Tokens `json:"proposed_bond"`
 	bonded       bool
 }

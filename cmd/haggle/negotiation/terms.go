@@ -16,7 +16,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// termsFlags are the terms beside the price: the metadata of an invitation or an offer.
+// termsFlags holds the terms beside the price: invitation or offer metadata.
 type termsFlags struct {
 	qualityTier uint8
 	sla         time.Duration
@@ -37,7 +37,7 @@ func (t *termsFlags) register(cmd *cobra.Command) {
 		"replaces the other terms: a document, of which only the SHA-256 goes on chain (a file, or the hash in hex)")
 }
 
-// metadata returns the 64 bytes, which are zero if no flag is given.
+// metadata returns the 64 bytes; all zeros if no flag is given.
 func (t *termsFlags) metadata(ctx context.Context, s *session.Session, mint solana.PublicKey) (metadata [protocol.MaxMetadataLen]byte, err error) {
 	if t.sla < 0 || t.sla%time.Millisecond != 0 || t.sla/time.Millisecond > 1<<32-1 {
 		return metadata, exitcode.Usagef("--sla: %s: must be whole milliseconds below 2^32", t.sla)
@@ -65,7 +65,7 @@ func (t *termsFlags) metadata(ctx context.Context, s *session.Session, mint sola
 	return protocol.TermsDocument(hash).Metadata(), err
 }
 
-// serviceFlags name a service by its description, which is hashed, or by the hash.
+// serviceFlags names a service by description, which is hashed, or by hash.
 type serviceFlags struct {
 	description string
 	hash        string
@@ -77,7 +77,7 @@ func (f *serviceFlags) register(cmd *cobra.Command, purpose string) {
 	cmd.MarkFlagsMutuallyExclusive("service", "service-hash")
 }
 
-// value returns the hash. Given reports whether a flag is set.
+// value returns the service hash. Given reports whether any flag is set.
 func (f *serviceFlags) value() (hash [32]byte, given bool, err error) {
 	switch {
 	case f.hash != "":
@@ -89,7 +89,7 @@ func (f *serviceFlags) value() (hash [32]byte, given bool, err error) {
 	return hash, false, nil
 }
 
-// termsView is decoded metadata: terms (kind 1) or the hash of a document (kind 2).
+// termsView is decoded metadata: terms (kind 1) or a document's hash (kind 2).
 type termsView struct {
 	QualityTier *uint8 `json:"quality_tier,omitempty"`
 	// SLAMillis is the time to answer in milliseconds.
@@ -97,7 +97,7 @@ type termsView struct {
 	Quantity       *uint32        `json:"quantity,omitempty"`
 	StrategyHash   string         `json:"strategy_hash,omitempty"`
 	BenchmarkPrice *amount.Tokens `json:"benchmark_price,omitempty"`
-	// DocumentHash is the SHA-256 of the document that has all terms. With it the other fields are missing.
+	// DocumentHash is the SHA-256 of the document containing all terms. If set, other fields are missing.
 	DocumentHash string `json:"document_hash,omitempty"`
 }
 
@@ -118,7 +118,7 @@ func viewTerms(metadata [protocol.MaxMetadataLen]byte, tokens func(uint64) amoun
 	}
 }
 
-// text returns the summary in brackets after a space. It is empty without terms.
+// text returns a space and the summary in brackets; empty if there are no terms.
 func (v *termsView) text() string {
 	if v == nil {
 		return ""

@@ -35,10 +35,10 @@ type negotiationView struct {
 	NextOffer       *rangeView       `json:"next_offer,omitempty"`
 	Escrow          amount.Tokens    `json:"escrow"`
 	EffectiveEscrow amount.Tokens    `json:"effective_escrow"`
-	// Price is the agreed price of a negotiation with milestones. Settled is lower if a milestone was refunded
-	// or divided.
+	// Price is the agreed price if the negotiation has milestones. Settled is lower if a milestone was
+	// refunded or divided.
 	Price *amount.Tokens `json:"price,omitempty"`
-	// Settled is the amount that was paid, the fee included.
+	// Settled is the amount paid, including the fee.
 	Settled         *amount.Tokens  `json:"settled,omitempty"`
 	ClaimableBuyer  *amount.Tokens  `json:"claimable_buyer,omitempty"`
 	ClaimableSeller *amount.Tokens  `json:"claimable_seller,omitempty"`
@@ -178,7 +178,7 @@ func (v negotiationView) extensionText() string {
 	return duration.Format(time.Duration(v.Extension)*time.Second) + " proposed with the latest offer"
 }
 
-// midpoint stands for the side of an offer that is the midpoint of the reservation prices.
+// midpoint stands for the offer side if the price is the midpoint of the reservation prices.
 const midpoint = "midpoint"
 
 // offeredBy returns a side, or midpoint.
@@ -197,7 +197,7 @@ func (v negotiationView) endText() string {
 	return ""
 }
 
-// when writes a time and its distance from the time of the view.
+// when formats a time and the distance from the view's time.
 func (v negotiationView) when(second int64) string {
 	text := format.When(second, v.now)
 	if second <= v.now {
@@ -243,8 +243,8 @@ type zopaView struct {
 	Next        string         `json:"next,omitempty"`
 	BuyerPrice  *amount.Tokens `json:"buyer_price,omitempty"`
 	SellerPrice *amount.Tokens `json:"seller_price,omitempty"`
-	// NashPrice is the price of the Nash solution for linear utilities: the midpoint of both prices, rounded
-	// down. It is missing until both are revealed, and if the buyer's is below the seller's.
+	// NashPrice is the Nash solution price for linear utilities: the midpoint of the two prices, rounded
+	// down. It is missing until both prices are revealed, and if the buyer's is lower than the seller's.
 	NashPrice *amount.Tokens `json:"nash_price,omitempty"`
 }
 

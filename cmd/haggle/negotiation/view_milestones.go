@@ -15,17 +15,16 @@ type milestonesView struct {
 	Arbiter     solana.PublicKey `json:"arbiter"`
 	Deadline    int64            `json:"deadline"`
 	ReviewHours uint8            `json:"review_hours"`
-	// ReviewDeadline is the end of the review of the claimed milestone.
+	// ReviewDeadline ends the claimed milestone's review.
 	ReviewDeadline int64 `json:"review_deadline,omitempty"`
-	// Paid is the amount that was paid of all milestones, the fee included.
+	// Paid is the total paid for all milestones, including the fee.
 	Paid       amount.Tokens   `json:"paid"`
 	Milestones []milestoneView `json:"milestones"`
-	// Agreement is the amount that was paid of the milestones with the state "settled by agreement", the fee
-	// included.
+	// Agreement is the amount paid for the milestones in state "settled by agreement", including the fee.
 	Agreement *amount.Tokens `json:"agreement,omitempty"`
 }
 
-// milestoneView describes a milestone. The index of the first one is 0.
+// milestoneView describes a milestone. Indexes start at 0.
 type milestoneView struct {
 	Index    uint8  `json:"index"`
 	ShareBps uint16 `json:"share_bps"`
@@ -34,7 +33,7 @@ type milestoneView struct {
 	// State is "unclaimed", "under review", "disputed", "paid", "paid in part", "refunded", "settled by
 	// agreement", or "decided" if the node does not return the history.
 	State string `json:"state,omitempty"`
-	// Paid is the amount that was paid of the tranche, the fee included. The rest is back with the buyer.
+	// Paid is the part of the tranche paid, including the fee. The rest is back with the buyer.
 	Paid *amount.Tokens `json:"paid,omitempty"`
 }
 

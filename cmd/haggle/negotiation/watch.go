@@ -76,7 +76,7 @@ type watcher struct {
 	s      *session.Session
 	client *haggle.Client
 	deals  map[solana.PublicKey]*deal
-	// many prefixes each event with its negotiation.
+	// many prefixes each event with the negotiation.
 	many bool
 	// ended is the event that decided the negotiation. After closed there are no more events.
 	ended  protocol.Event
@@ -88,7 +88,7 @@ func newWatcher(s *session.Session) (*watcher, error) {
 	return &watcher{s: s, client: client, deals: map[solana.PublicKey]*deal{}}, err
 }
 
-// follow prints the events of a subscription until it ends, or until done returns true or an error.
+// follow prints a subscription's events until the subscription ends, or until done returns true or an error.
 func (w *watcher) follow(
 	ctx context.Context, subscription *haggle.Subscription, done func(haggle.EventEnvelope) (bool, error),
 ) (ended bool, err error) {
@@ -153,13 +153,13 @@ func watchAgent(ctx context.Context, s *session.Session, given connection.Addres
 	}
 	_, err = w.follow(ctx, subscription, func(haggle.EventEnvelope) (bool, error) { return false, nil })
 	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
-		return nil // Ctrl-C and --timeout are the usual ends
+		return nil // Ctrl-C and --timeout end a watch normally
 	}
 	return err
 }
 
-// createdAgain reports whether another negotiation has been created at the address of a closed one, whether
-// or not it still exists.
+// createdAgain reports whether a new negotiation has been created at a closed negotiation's address, whether
+// or not the new one still exists.
 func (w *watcher) createdAgain(ctx context.Context, address solana.PublicKey, closed solana.Signature) (bool, error) {
 	_, err := w.client.Negotiation(address).Snapshot(ctx)
 	if err == nil {
@@ -168,7 +168,7 @@ func (w *watcher) createdAgain(ctx context.Context, address solana.PublicKey, cl
 	if !errors.Is(err, protocol.ErrAccountNotFound) {
 		return false, err
 	}
-	// Only successful transactions of the program count: any transaction can mention an address.
+	// Only successful program transactions count: any transaction can mention an address.
 	since, err := w.client.RPC().GetSignaturesForAddressWithOpts(ctx, address,
 		&rpc.GetSignaturesForAddressOpts{Until: closed, Commitment: rpc.CommitmentConfirmed})
 	if err != nil {
@@ -186,7 +186,7 @@ func (w *watcher) createdAgain(ctx context.Context, address solana.PublicKey, cl
 	return false, nil
 }
 
-// creates reports whether a transaction has created a negotiation at the address.
+// creates reports whether the transaction created a negotiation at this address.
 func (w *watcher) creates(ctx context.Context, address solana.PublicKey, signature solana.Signature) (bool, error) {
 	version := uint64(0)
 	found, err := w.client.RPC().GetTransaction(ctx, signature, &rpc.GetTransactionOpts{
@@ -206,7 +206,7 @@ func (w *watcher) creates(ctx context.Context, address solana.PublicKey, signatu
 	return false, nil
 }
 
-// known refuses an address without a history.
+// known refuses an address with no history.
 func (w *watcher) known(ctx context.Context, address solana.PublicKey) error {
 	n, err := onchain.Read(ctx, w.client, address)
 	if err == nil {
@@ -236,12 +236,12 @@ func (w *watcher) outcome() error {
 	return &exitcode.Error{Kind: exitcode.NoDeal, Err: errors.New("negotiation ended without a deal")}
 }
 
-// eventView is an event of a transaction.
+// eventView is a transaction event.
 type eventView struct {
 	Negotiation solana.PublicKey `json:"negotiation"`
 	Signature   solana.Signature `json:"signature"`
 	Slot        uint64           `json:"slot"`
-	// Event has the event's name and its fields in the IDL.
+	// Event contains the event's name and fields as in the IDL.
 	Event jsonview.List `json:"event"`
 }
 
@@ -285,14 +285,14 @@ func (w *watcher) print(ctx context.Context, envelope haggle.EventEnvelope) erro
 	return w.s.Print(nil, line)
 }
 
-// deal returns a negotiation with its mint's tokens. If the negotiation is unknown, because its creation was
-// not printed and its account is closed, amounts are base units.
+// deal returns a negotiation with amounts formatted for the mint. If the negotiation is unknown, with an
+// unprinted creation and a closed account, amounts are base units.
 func (w *watcher) deal(ctx context.Context, address solana.PublicKey, event protocol.Event) (*deal, error) {
 	d, known := w.deals[address]
 	_, offered := event.(*protocol.OfferSubmitted)
 	at, _ := timeOf(event)
 	if !known || offered && d.deadline < at+d.window {
-		// Both sides may have extended the deadline, which no event reports.
+		// Both sides may have extended the deadline, which emits no event.
 		n, err := w.client.Negotiation(address).Snapshot(ctx)
 		switch {
 		case err == nil:

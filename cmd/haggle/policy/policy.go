@@ -65,7 +65,7 @@ func Command(s *session.Session) *cobra.Command {
 		newPolicyCheckCommand(s), newPolicyUsageCommand(s))
 }
 
-// limitView is a limit as text: JavaScript rounds such numbers.
+// limitView is a limit formatted as a string: JavaScript rounds such numbers.
 type limitView uint64
 
 func (l limitView) MarshalJSON() ([]byte, error) { return []byte(strconv.Quote(l.String())), nil }
@@ -85,11 +85,11 @@ func (l limitView) text(address solana.PublicKey, amount amounts) string {
 	return amount(address, uint64(l))
 }
 
-// amounts writes base units of a mint, or lamports without one.
+// amounts formats base units of a mint, or lamports if the mint is zero.
 type amounts func(mint solana.PublicKey, units uint64) string
 
-// readMints reads mints for their decimals and symbols if the command line names a cluster. Amounts of a mint
-// that cannot be read are in base units.
+// readMints reads mints for decimals and symbols if the command line names a cluster. If a mint cannot be
+// read, amounts are in base units.
 func readMints(ctx context.Context, s *session.Session, mints []solana.PublicKey) amounts {
 	if s.Connection.URL != "" || s.Connection.ConfigPath != "" {
 		for _, mint := range mints {
@@ -102,7 +102,7 @@ func readMints(ctx context.Context, s *session.Session, mints []solana.PublicKey
 }
 
 type limitsView struct {
-	// Mint is the mint of the limits; zero for lamports.
+	// Mint is the mint that the limits apply to; unset means lamports.
 	Mint            solana.PublicKey `json:"mint,omitzero"`
 	PerTransaction  limitView        `json:"per_transaction"`
 	PerNegotiation  limitView        `json:"per_negotiation"`
@@ -116,7 +116,8 @@ type limitsView struct {
 	SellerBand *bandView `json:"seller_band,omitempty"`
 }
 
-// bandView is a range of prices, in base units of a mint: a buyer's with the decay of all offers until the deal.
+// bandView is a price range in the mint's base units: a buyer's range includes the decay for all offers until
+// the deal.
 type bandView struct {
 	Lower limitView `json:"lower"`
 	Upper limitView `json:"upper"`
@@ -148,11 +149,11 @@ type policyView struct {
 	Agreement      *agreementLimits   `json:"agreement,omitempty"`
 	StopFile       string             `json:"stop_file,omitempty"`
 	Stopped        bool               `json:"stopped"`
-	// SignsNothing is the reason why the policy signs nothing; empty if it can sign.
+	// SignsNothing is the reason why the policy signs nothing; omitted if it can sign.
 	SignsNothing string `json:"signs_nothing,omitempty"`
 }
 
-// termLimits are the worst terms of the negotiations that the wallet creates or joins: shares in basis points,
+// termLimits holds the worst terms for negotiations that the wallet creates or joins: shares in basis points,
 // the response window in seconds.
 type termLimits struct {
 	MaxDecayRateBps   uint16 `json:"max_decay_rate_bps"`
@@ -166,7 +167,7 @@ func (l termLimits) text() string {
 		format.Percent(l.MaxDecayRateBps), l.MaxRounds, l.MinResponseWindow, format.Percent(l.MaxFeeBps))
 }
 
-// agreementLimits are the highest shares that the wallet gives up by agreement, in basis points.
+// agreementLimits holds the highest shares that the wallet gives up by agreement, in basis points.
 type agreementLimits struct {
 	MaxToSellerBps    uint16 `json:"max_to_seller_bps"`
 	MaxToBuyerBps     uint16 `json:"max_to_buyer_bps"`
@@ -310,7 +311,8 @@ signs. The usage is the one of the wallet of --keypair.`,
 	return cmd
 }
 
-// usedView has the amount spent in base units of a mint, or in lamports without a mint, and its limit.
+// usedView contains the amount spent, in the mint's base units or in lamports if there is no mint, and the
+// limit.
 type usedView struct {
 	Negotiation  solana.PublicKey `json:"negotiation,omitzero"`
 	Counterparty solana.PublicKey `json:"counterparty,omitzero"`

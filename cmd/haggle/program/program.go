@@ -31,7 +31,7 @@ func Command(s *session.Session) *cobra.Command {
 
 // deployedProgram is a program as the upgradeable loader stores it.
 type deployedProgram struct {
-	// address is the ProgramData account's.
+	// address is the ProgramData account address.
 	address   solana.PublicKey
 	slot      uint64
 	authority *solana.PublicKey
@@ -39,9 +39,9 @@ type deployedProgram struct {
 	content []byte
 }
 
-// The layout of the upgradeable loader's accounts: a tag of four bytes, then a program's ProgramData address,
-// or ProgramData's slot, a flag for the upgrade authority, its address (also reserved without one), and the
-// ELF.
+// Account layout of the upgradeable loader: a tag of four bytes, then a program's ProgramData address, or
+// ProgramData's slot, an upgrade authority flag, the authority (space is reserved even if there is none), and
+// the ELF.
 const (
 	tagProgram         = 2
 	tagProgramData     = 3
@@ -64,7 +64,7 @@ func readProgram(ctx context.Context, node *rpc.Client, address solana.PublicKey
 	return parseProgramData(where, data), nil
 }
 
-// parseProgramData reads data that is at least as long as ProgramData's header.
+// parseProgramData reads data at least as long as ProgramData's header.
 func parseProgramData(address solana.PublicKey, data []byte) *deployedProgram {
 	program := &deployedProgram{
 		address: address, slot: binary.LittleEndian.Uint64(data[slotOffset:]), content: data[contentOffset:],
@@ -94,8 +94,8 @@ func (p *deployedProgram) runs(file []byte) bool {
 	return bytes.HasPrefix(p.content, file) && len(bytes.TrimRight(p.content[len(file):], "\x00")) == 0
 }
 
-// withoutPadding returns the content up to its last byte that is not zero. Because an ELF can end in zeros,
-// only runs compares a program with a file.
+// withoutPadding returns the content up to the last non-zero byte. Because an ELF can end in zeros, only runs
+// compares a program with a file.
 func (p *deployedProgram) withoutPadding() []byte { return bytes.TrimRight(p.content, "\x00") }
 
 const programVerifyHelp = `Compares the deployed program (by default Haggle's) with a file, byte by byte, except for the loader's
@@ -149,7 +149,7 @@ func verifyProgram(ctx context.Context, s *session.Session, address solana.Publi
 type programView struct {
 	Program     solana.PublicKey `json:"program"`
 	ProgramData solana.PublicKey `json:"program_data"`
-	// Authority can upgrade the program. Without one the program is final.
+	// Authority can upgrade the program. If there is none, the program is final.
 	Authority *solana.PublicKey `json:"upgrade_authority" jsonschema:"nullable"`
 	Slot      uint64            `json:"slot"`
 	Bytes     int               `json:"bytes"`

@@ -8,13 +8,14 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 )
 
-// keyView is the result of --new-key.
+// keyView is the output of --new-key.
 type keyView struct {
 	Database         string `json:"database"`
 	AdministratorKey string `json:"administrator_key"`
 }
 
-// newKey replaces the administrator's key and prints the new one. It creates the database if there is none.
+// newKey replaces the administrator's key and prints the new key. If there is no database, it creates the
+// database.
 func (c *serveCommand) newKey(ctx context.Context) (err error) {
 	files, _, err := c.files()
 	if err != nil {
@@ -34,7 +35,8 @@ func (c *serveCommand) newKey(ctx context.Context) (err error) {
 		"administrator key  "+view.AdministratorKey+"  (shown once)")
 }
 
-// firstKey adds the administrator's key to a new database and returns its text; empty for another database.
+// firstKey adds the administrator's key to a new database and returns the key as text. If the database is not
+// new, it returns "".
 func firstKey(ctx context.Context, database *store.Store) (string, error) {
 	key := identity.NewAPIKey()
 	_, err := database.FirstAdministratorKey(ctx, key.Hash())

@@ -21,7 +21,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
 )
 
-// partyView is a publisher or a client, with its key.
+// partyView is a publisher or a client, including the key.
 type partyView struct {
 	Role   string `json:"role"`
 	Name   string `json:"name"`
@@ -31,7 +31,7 @@ type partyView struct {
 
 func (v partyView) line() string { return fmt.Sprintf("%-10s %-20s %s", v.Role, v.Name, v.APIKey) }
 
-// parties adds publishers and clients to a database as its operator.
+// parties adds publishers and clients to a database with operator rights.
 type parties struct {
 	cases    *service.Service
 	operator identity.Caller
@@ -43,8 +43,8 @@ func newParties(cases *service.Service, operator string) parties {
 	}}
 }
 
-// publisher adds a publisher with its strategy and a key. A publisher without a strategy, which an interrupted call has
-// left, gets both.
+// publisher adds a publisher with a strategy and a key. A publisher left by an interrupted call, with the
+// strategy missing, receives both.
 func (p parties) publisher(ctx context.Context, publisher store.Publisher, strategy []byte) (v partyView, err error) {
 	added, err := p.cases.CreatePublisher(ctx, p.operator, publisher, "")
 	if isKnown(err) {
@@ -59,12 +59,12 @@ func (p parties) publisher(ctx context.Context, publisher store.Publisher, strat
 	return p.key(ctx, "publisher", added.Hostname, added.ID, service.KeyRequest{PublisherID: added.ID})
 }
 
-// interrupted returns the publisher that an interrupted call has left: with the same name and currency, and without a
-// strategy. For others it returns the error.
+// interrupted returns the publisher left by an interrupted call: the name and currency match, and the
+// strategy is missing. Otherwise it returns the error.
 func (p parties) interrupted(ctx context.Context, want store.Publisher, known error) (store.Publisher, error) {
 	found, err := p.cases.PublisherByHostname(ctx, want.Hostname)
 	if err != nil || found.Currency != want.Currency || found.Name != want.Name {
-		return found, known // another publisher has the name
+		return found, known // name taken by a different publisher
 	}
 	versions, err := p.cases.Strategies(ctx, publisherCaller(found.ID), found.ID, store.Page{})
 	if err == nil && len(versions.Items) > 0 {
@@ -184,7 +184,7 @@ func newAddClientCommand(c *serveCommand) *cobra.Command {
 	return cmd
 }
 
-// add opens the gateway's database, which it creates if there is none, and prints a new party.
+// add opens the gateway's database, creating it if missing, and prints a new party.
 func (c *serveCommand) add(ctx context.Context, add func(parties) (partyView, error)) (err error) {
 	defer func() { err = gatewayfiles.Failure(err) }()
 	files, _, err := c.files()

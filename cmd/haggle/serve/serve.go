@@ -62,7 +62,7 @@ const (
 	licensingListenFlag = "licensing-listen"
 )
 
-// serveCommand has the flags of haggle serve.
+// serveCommand holds the flags of haggle serve.
 type serveCommand struct {
 	*session.Session
 	database, listen, licensing string
@@ -85,11 +85,11 @@ type readyView struct {
 	Checkpoints string `json:"checkpoints"`
 	// AdministratorKey is printed once for each database.
 	AdministratorKey string `json:"administrator_key,omitempty"`
-	// Demo has the publishers and companies of --demo.
+	// Demo lists the --demo publishers and companies.
 	Demo []partyView `json:"demo,omitempty"`
 }
 
-// Command returns the command. version is the version that the MCP server reports.
+// Command returns the command. version is reported by the MCP server.
 func Command(s *session.Session, version string) *cobra.Command {
 	c := &serveCommand{Session: s, version: version}
 	cmd := &cobra.Command{
@@ -140,7 +140,7 @@ func Command(s *session.Session, version string) *cobra.Command {
 	return cmd
 }
 
-// limitFlag is the flag of a limit of new negotiations.
+// limitFlag is a flag that limits new negotiations.
 type limitFlag struct {
 	value       *int
 	name, usage string
@@ -160,7 +160,8 @@ func (c *serveCommand) limitFlags() []limitFlag {
 	}
 }
 
-// files returns the gateway's files, and creates their folder. --demo without a database has a temporary one.
+// files returns the gateway's files, and creates their directory. With --demo and no database set, the files
+// are temporary.
 func (c *serveCommand) files() (files gatewayfiles.Files, remove func() error, err error) {
 	remove = func() error { return nil }
 	if c.demo && c.database == "" {
@@ -284,7 +285,7 @@ func (v readyView) lines() []string {
 	return lines
 }
 
-// listeners are the sockets of both APIs.
+// listeners holds the sockets for the two APIs.
 type listeners struct{ negotiation, licensing net.Listener }
 
 func (c *serveCommand) open(ctx context.Context) (l listeners, err error) {
@@ -303,7 +304,7 @@ func (l listeners) close() {
 	_ = l.licensing.Close()
 }
 
-// run serves until the context ends. Then it answers the requests that have begun.
+// run serves until the context ends. Then it completes the requests in progress.
 func (l listeners) run(ctx context.Context, g *gateway) error {
 	negotiation, err := g.negotiation()
 	if err != nil {

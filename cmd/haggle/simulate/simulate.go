@@ -104,7 +104,7 @@ func Command(s *session.Session) *cobra.Command {
 	return cmd
 }
 
-// overview describes each strategy with its parameters.
+// overview describes each strategy, including parameters.
 func overview() string {
 	var rows format.Rows
 	for _, entry := range game.List() {
@@ -130,12 +130,12 @@ type turnView struct {
 	Move string `json:"move"`
 	// Outcome is the offer, or the accepted one.
 	Outcome string `json:"outcome,omitempty"`
-	// Utilities are the outcome's, for the first and the second party.
+	// Utilities contains the outcome's utilities for party 1 and party 2.
 	Utilities []fixed.Number `json:"utilities,omitempty"`
 	Reason    string         `json:"reason"`
 }
 
-// endView is the end of the session.
+// endView is the session's end.
 type endView struct {
 	Scenario string `json:"scenario"`
 	// Ending is agreement, left or deadline.
@@ -145,9 +145,9 @@ type endView struct {
 	Agreement string `json:"agreement,omitempty"`
 	// Values are discounted utilities; with Haggle's rules decay and fee are subtracted.
 	Values [2]fixed.Number `json:"values"`
-	// Advantages are the gains over no agreement as parts of the greatest possible gains.
+	// Advantages contains the gains over no agreement as shares in the greatest possible gains.
 	Advantages [2]fixed.Number `json:"advantages"`
-	// Settlement divides the escrow, in base units, with Haggle's rules.
+	// Settlement divides the escrow, in base units, by Haggle's rules.
 	Settlement *settlementView `json:"settlement,omitempty"`
 	// Profiles describe the first and the second party, as haggle analyze does.
 	Profiles [2]profile.View `json:"profiles"`

@@ -14,35 +14,36 @@ type view struct {
 	Side  string `json:"side"`
 	Turn  string `json:"turn"`
 	State string `json:"state"`
-	// Move is offer, accept or reject. It is empty if it is not the side's turn.
+	// Move is offer, accept or reject. It is omitted if it is not the side's turn.
 	Move string `json:"move,omitempty"`
 	// Price is the price of the offer to make or to accept.
 	Price  *amount.Tokens `json:"price,omitempty"`
 	Reason string         `json:"reason,omitempty"`
-	// Standing is the other side's offer that the side can accept.
+	// Standing is the opponent's offer that the side can accept.
 	Standing *amount.Tokens `json:"standing,omitempty"`
-	// Limit is the worst price to agree to now, with the decay and the bond so far. It is missing if no price is as
-	// good as no agreement. Target is the strategy's next price, if it makes one. Best is the best price of an offer.
+	// Limit is the worst price to agree to now, with the decay and the bond so far. It is missing if no price
+	// is as good as no agreement. Target is the strategy's next price, if it makes one. Best is the best
+	// offer price.
 	Limit  *amount.Tokens `json:"limit,omitempty"`
 	Target *amount.Tokens `json:"target,omitempty"`
 	Best   *amount.Tokens `json:"best,omitempty"`
-	// NextDecay is the cost of the next offer to the buyer.
+	// NextDecay is what the next offer costs the buyer.
 	NextDecay  amount.Tokens `json:"next_decay"`
 	RoundsLeft uint8         `json:"rounds_left"`
 	// LastOffer is the side that can make the last offer.
 	LastOffer string `json:"last_offer"`
-	// Equilibrium is the rest of the game, if the other side's reservation price is given.
+	// Equilibrium is the rest of the game, if the opponent's reservation price is given.
 	Equilibrium *equilibriumView `json:"equilibrium,omitempty"`
-	// Other is the profile of the other side's offers.
+	// Other is the profile computed from the opponent's offers.
 	Other profile.View `json:"other"`
 }
 
 // equilibriumView is the rest of the game from the current turn.
 type equilibriumView struct {
-	// Price is the price at which the parties agree. It is missing if they do not.
+	// Price is the agreed price. It is missing if the parties do not agree.
 	Price *amount.Tokens `json:"price,omitempty"`
-	// AcceptsUpTo is the price to which the side whose turn it is accepts: a buyer's highest, a seller's lowest. It is
-	// missing before the first offer, and if the side accepts no price.
+	// AcceptsUpTo is the limit of the prices accepted by the side to move: a buyer's highest, a seller's
+	// lowest. It is missing until there is an offer, and if the side accepts no price.
 	AcceptsUpTo *amount.Tokens `json:"accepts_up_to,omitempty"`
 }
 

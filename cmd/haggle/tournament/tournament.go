@@ -183,7 +183,7 @@ func open(ctx context.Context, address string) (*pgxpool.Pool, error) {
 	return pool, nil
 }
 
-// share makes the processes of a database play the tournament together.
+// share makes the processes sharing a database play the tournament together.
 func share(options *simulation.Options, pool *pgxpool.Pool, logger *slog.Logger) {
 	options.Play = func(
 		ctx context.Context, id string, plan *tournament.Plan, from int, each func(*tournament.Block) error,
@@ -237,16 +237,16 @@ func play(ctx context.Context, s *session.Session, options *simulation.Options) 
 type resultView struct {
 	// Page is the file with the page.
 	Page string `json:"page"`
-	// Sessions is the number of finished sessions, of which Continued were finished by an earlier run.
+	// Sessions counts finished sessions, including Continued sessions finished by an earlier run.
 	Sessions  int  `json:"sessions"`
 	Continued int  `json:"continued"`
 	Planned   int  `json:"planned"`
 	Complete  bool `json:"complete"`
-	// Scores has the best strategy first.
+	// Scores lists the best strategy first.
 	Scores []scoreView `json:"scores"`
 }
 
-// scoreView has decimal numbers as text.
+// scoreView contains decimal numbers as strings.
 type scoreView struct {
 	Strategy string `json:"strategy"`
 	// Advantage is the gain over no agreement as a part of the greatest possible gain.
@@ -261,8 +261,8 @@ type scoreView struct {
 	// Value is the mean discounted utility.
 	Value         fixed.Number `json:"value"`
 	AgreementRate fixed.Number `json:"agreement_rate"`
-	// NashDistance and ParetoDistance are means over the agreements, in undiscounted utilities of both parties.
-	// They are missing without an agreement that can be measured.
+	// NashDistance and ParetoDistance are means over the agreements, in the parties' undiscounted utilities.
+	// They are missing if no agreement can be measured.
 	NashDistance   *fixed.Number `json:"nash_distance,omitempty"`
 	ParetoDistance *fixed.Number `json:"pareto_distance,omitempty"`
 	Sessions       int64         `json:"sessions"`

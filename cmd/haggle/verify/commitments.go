@@ -24,41 +24,42 @@ import (
 // commitments are an agent's commitments in an index.
 type commitments struct {
 	Agent solana.PublicKey `json:"agent"`
-	// Negotiations is the number of the agent's negotiations, and Committed the number of those with a
-	// commitment in the agent's first offer, or in the text of that offer's document.
+	// Negotiations is the number of the agent's negotiations, and Committed the number of negotiations with a
+	// commitment in the agent's first offer, or in the offer's document text.
 	Negotiations int `json:"negotiations"`
 	Committed    int `json:"committed"`
 	// Revealed is the number of commitments that the proofs reveal. Unrevealed is the number of the others.
 	Revealed   int `json:"revealed"`
 	Unrevealed int `json:"unrevealed"`
-	// Unknown is the number of negotiations that can have a commitment: the index lacks the agent's first offer or
-	// its metadata, or that offer has a document whose text no proof contains.
+	// Unknown is the number of negotiations that may contain a commitment: the index lacks the agent's first
+	// offer or the offer metadata, or the offer refers to a document whose text no proof contains.
 	Unknown int `json:"unknown"`
-	// Listed are the negotiations, the oldest first.
+	// Listed contains the negotiations, oldest first.
 	Listed []commitment `json:"listed"`
 }
 
-// commitment is a negotiation of an agent.
+// commitment is an agent's negotiation.
 type commitment struct {
 	Negotiation string `json:"negotiation"`
-	// CreatedAt is in Unix seconds; zero if it is unknown.
+	// CreatedAt is in Unix seconds; 0 if unknown.
 	CreatedAt int64      `json:"created_at"`
 	Side      proof.Side `json:"side"`
-	// Status is that of the negotiation: an agent cannot reveal the commitment before the end.
+	// Status is the negotiation's status: an agent cannot reveal the commitment until the end.
 	Status string `json:"status"`
-	// Commitment is the commitment in the first offer, in hex; empty if there is none, or if a document has it.
+	// Commitment is the commitment in the first offer, in hex; omitted if there is none, or if a document
+	// contains it.
 	Commitment string `json:"commitment,omitempty"`
-	// State is "revealed", "unfinished" (the proof lacks the end), "contradicted" (the proof is not valid, or differs
-	// from the index), "unrevealed", "document" (no proof has the document's text), "none", "no_offer", or
-	// "unknown".
+	// State is "revealed", "unfinished" (the proof lacks the end), "contradicted" (the proof is not valid, or
+	// differs from the index), "unrevealed", "document" (no proof contains the document's text), "none",
+	// "no_offer", or "unknown".
 	State string `json:"state"`
-	// Proof is the file of the proof, and Problem the reason why it does not count, or its agent's deviation; both can
-	// be empty.
+	// Proof is the proof's file, and Problem the reason why it does not count, or the agent's deviation; both
+	// may be omitted.
 	Proof   string `json:"proof,omitempty"`
 	Problem string `json:"problem,omitempty"`
 }
 
-// The states of a commitment.
+// Commitment states.
 const (
 	revealed     = "revealed"
 	unfinished   = "unfinished"
@@ -70,7 +71,7 @@ const (
 	unknown      = "unknown"
 )
 
-// statesOf are the states of negotiations without a proof.
+// statesOf maps unproved negotiations to states.
 var statesOf = map[proving.Publication]string{
 	proving.Unknown: unknown, proving.NoOffer: noOffer, proving.NoCommitment: none, proving.Commitment: unrevealed,
 	proving.Document: inDocument,
@@ -82,8 +83,9 @@ type given struct {
 	proof *proof.Proof
 }
 
-// countCommitments prints the commitments of an agent. It returns an error after that if a proof contradicts its
-// commitment, shows a deviation, is unfinished, or cannot be compared: the first of these kinds that occurs.
+// countCommitments prints an agent's commitments. Afterwards it returns an error if a proof contradicts the
+// commitment, shows a deviation, is unfinished, or cannot be compared: the first kind in this list that
+// occurs.
 func countCommitments(ctx context.Context, s *session.Session, agent, address string, paths []string) error {
 	of, err := connection.ParseAddress(agent)
 	if err != nil {
@@ -115,7 +117,7 @@ func countCommitments(ctx context.Context, s *session.Session, agent, address st
 	return nil
 }
 
-// readAll reads the proofs of an agent.
+// readAll reads an agent's proofs.
 func readAll(agent solana.PublicKey, paths []string) (proofs []given, err error) {
 	for _, path := range paths {
 		p, err := read(path, "")
@@ -137,7 +139,7 @@ func readAll(agent solana.PublicKey, paths []string) (proofs []given, err error)
 	return proofs, nil
 }
 
-// newCommitments compares an agent's negotiations in an index with its proofs.
+// newCommitments compares an agent's negotiations in an index with the agent's proofs.
 func newCommitments(
 	agent solana.PublicKey, found []indexer.AgentNegotiation, proofs []given,
 ) (v commitments, failures []*exitcode.Error) {
@@ -175,7 +177,8 @@ func newCommitments(
 	return v, failures
 }
 
-// compare compares a proof with the record of its negotiation, and sets the state. It returns nil if the proof counts.
+// compare compares a proof with the negotiation record, and sets the state. It returns nil if the proof
+// counts.
 func (c *commitment) compare(record *proving.Record, g given) *exitcode.Error {
 	c.Proof = g.path
 	fail := func(kind exitcode.Kind, state string, err error) *exitcode.Error {
@@ -208,7 +211,7 @@ func (c *commitment) compare(record *proving.Record, g given) *exitcode.Error {
 	return nil
 }
 
-// add counts a negotiation with the content of the agent's first offer.
+// add counts a negotiation, given the agent's first offer.
 func (v *commitments) add(item commitment, published proving.Publication) {
 	v.Listed = append(v.Listed, item)
 	switch {

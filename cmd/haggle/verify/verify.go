@@ -58,49 +58,50 @@ The exit code is 0 for a valid proof, 12 for an invalid one, and 13 if the agent
 the end of the negotiation is unfinished: what it has is valid, but moves may be missing. Then the exit code
 is 9.`
 
-// verified is a valid or unfinished proof, or one of a deviation, in the output.
+// verified is the output for a proof that is valid, unfinished or shows a deviation.
 type verified struct {
 	Negotiation solana.PublicKey `json:"negotiation"`
 	Side        proof.Side       `json:"side"`
 	Commitment  string           `json:"commitment"`
-	// Strategy is nil for a language model. Model and Prompt, a SHA-256, are empty for a strategy.
+	// Strategy is nil for a language model. Model and Prompt, a SHA-256, are omitted for a strategy.
 	Strategy *proof.Strategy `json:"strategy,omitempty"`
 	Model    string          `json:"model,omitempty"`
 	Prompt   string          `json:"prompt_sha256,omitempty"`
-	// Band is the band of prices to which a model's agent had committed; nil if there is none. Outside is the first
-	// price that is not in it.
+	// Band is the price band that a model's agent had committed to; nil if there is none. Outside is the
+	// first price outside the band.
 	Band    *proof.Band `json:"band,omitempty"`
 	Outside *outside    `json:"outside,omitempty"`
-	// Replayed reports that the moves have been replayed. Offers is the number of replayed offers. Ended
-	// reports that the acceptance or rejection has been replayed, too. With a band, both are about the moves that
-	// have been compared with it.
+	// Replayed reports whether the moves have been replayed. Offers is the number of replayed offers. Ended
+	// reports whether the acceptance or rejection has been replayed, too. With a band, both are about the
+	// moves that have been compared with the band.
 	Replayed bool `json:"replayed"`
 	Offers   int  `json:"offers"`
 	Ended    bool `json:"ended"`
-	// Finished reports whether the proof has the end of the negotiation.
+	// Finished reports whether the proof contains the negotiation's end.
 	Finished bool `json:"finished"`
-	// OnChain reports that the moves in the proof are equal to those on chain.
+	// OnChain reports whether the moves in the proof match the chain.
 	OnChain bool `json:"on_chain"`
-	// Published reports that the first offer of the side carries the commitment. It is false if the side made
-	// no offer.
+	// Published reports whether the side's first offer carries the commitment. If the side made no offer, it
+	// is false.
 	Published bool `json:"published"`
-	// Unread is the number of the other side's offers whose document the agent said it did not have when it
-	// made its next offer. LastUnread reports that the proof lacks the document of the last offer, at its turn.
-	// Neither is proved.
+	// Unread is the number of opponent offers whose document the agent declared missing when making the next
+	// offer. LastUnread reports whether the proof lacks the last offer's document, as of that turn. Neither
+	// is proved.
 	Unread     int  `json:"unread"`
 	LastUnread bool `json:"last_unread"`
-	// Invalid is the number of the other side's documents that the proof has, and that are not valid in the
-	// agent's domain, or have another price than their offer. The agent bargained as if it did not have them.
+	// Invalid is the number of opponent documents that the proof contains, but that are not valid in the
+	// agent's domain, or state a price different from the offer's. The agent bargained as if they were
+	// missing.
 	Invalid int `json:"invalid_documents"`
 	// NotShown lists properties that the proof does not show: "moves", "late_commitment", "seed" and "selection".
 	// docs/PROOFS.md explains them.
 	NotShown []string `json:"not_shown"`
-	// Missed is the strategy's move at the agent's turn in which the negotiation expired: offer, accept or
-	// reject. It is empty if the negotiation did not end so.
+	// Missed is the strategy's move at the agent's turn when the negotiation expired: offer, accept or
+	// reject. It is omitted if the negotiation ended differently.
 	Missed string `json:"missed_move,omitempty"`
 }
 
-// outside is a price outside of the band, in base units: that of an own offer, or of an accepted one.
+// outside is a price outside the band, in base units: an offered or an accepted price.
 type outside struct {
 	// Offer is the number of the offer, from 1.
 	Offer    int    `json:"offer"`
@@ -108,7 +109,7 @@ type outside struct {
 	Price    uint64 `json:"price,string"`
 }
 
-// deviation returns the deviation that a valid proof shows; nil if there is none.
+// deviation returns the deviation shown by a valid proof; nil if there is none.
 func deviation(p *proof.Proof, result proof.Result) error {
 	switch found := result.Outside; {
 	case result.Missed != "":
@@ -122,7 +123,7 @@ func deviation(p *proof.Proof, result proof.Result) error {
 	}
 }
 
-// beyond writes a price with the band that does not contain it.
+// beyond formats a price and the band that excludes it.
 func beyond(p *proof.Proof, found *proof.Outside) string {
 	counted := "before the fee"
 	if p.Side == proof.Buyer {
@@ -259,7 +260,7 @@ func compare(ctx context.Context, client *haggle.Client, p *proof.Proof, receive
 	return err
 }
 
-// invalid returns the error of an invalid proof.
+// invalid returns the error for an invalid proof.
 func invalid(err error) error { return &exitcode.Error{Kind: exitcode.Invalid, Err: err} }
 
 func lines(p *proof.Proof, result proof.Result, gaps []gap, onChain bool) (lines []string) {

@@ -47,7 +47,7 @@ func AirdropCommand(s *session.Session) *cobra.Command {
 	return cmd
 }
 
-// airdropView is the balance after an airdrop.
+// airdropView is the balance following an airdrop.
 type airdropView struct {
 	balanceView
 	Signature solana.Signature `json:"signature"`
@@ -76,7 +76,7 @@ func airdrop(ctx context.Context, s *session.Session, owner solana.PublicKey, la
 	return s.Print(v, fmt.Sprintf("%s has %s", owner, balance))
 }
 
-// airdropHint is empty if no node has answered.
+// airdropHint returns "" if no node has responded.
 func airdropHint(err error) string {
 	var refused *transaction.NodeError
 	if !errors.As(err, &refused) {

@@ -55,7 +55,7 @@ func BalanceCommand(s *session.Session) *cobra.Command {
 	return cmd
 }
 
-// ownerOf returns the address given as the only argument, or the wallet's.
+// ownerOf returns the only argument as an address, or the wallet's address.
 func ownerOf(ctx context.Context, s *session.Session, arguments []string) (solana.PublicKey, error) {
 	if len(arguments) == 0 {
 		return s.Agent(ctx, connection.Address{})

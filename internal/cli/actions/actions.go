@@ -1,4 +1,4 @@
-// Package actions has the actions of agents on chain as the commands and the demonstration print them.
+// Package actions formats agents' on-chain actions for the commands and the demonstration.
 package actions
 
 import (
@@ -22,8 +22,8 @@ type Action struct {
 	Negotiation solana.PublicKey `json:"negotiation"`
 	// Round is the number of offers by then.
 	Round uint8 `json:"round"`
-	// Price is the offered or accepted price; nil for other actions, and for an offer whose event the node
-	// does not return.
+	// Price is the offered or accepted price; nil for other actions, and if the node does not return the
+	// offer's event.
 	Price *amount.Tokens `json:"price,omitempty"`
 	// EffectiveEscrow is the effective escrow after the action, as far as the node returns it.
 	EffectiveEscrow amount.Tokens `json:"effective_escrow"`
@@ -35,8 +35,8 @@ type Action struct {
 	Signature      solana.Signature `json:"signature"`
 }
 
-// columns is the format of a row: agent, result, round, price, escrow, compute units and confirmation. With
-// the longest symbol a row has 94 columns.
+// columns is the row format: agent, result, round, price, escrow, compute units and confirmation. With the
+// longest symbol, rows take 94 columns.
 const columns = "%-6s  %-19s  %5s  %-*s  %-12s  %13s  %9s"
 
 // Header names the columns of Line. All amounts have the symbol that is beside the price.
@@ -68,8 +68,8 @@ func (a Action) Line() string {
 		a.EffectiveEscrow.Decimal(), consumed, fmt.Sprintf("%d ms", a.ConfirmationMS))
 }
 
-// Of returns the action of an instruction. before is the snapshot that it was built on. tokens returns base units of the
-// mint as an amount.
+// Of returns an instruction's action. before is the preceding snapshot. tokens formats base units of the mint
+// as an amount.
 func Of(
 	agent, instruction string, before *haggle.Snapshot, receipt *haggle.Receipt, tokens func(uint64) amount.Tokens,
 ) Action {
@@ -94,7 +94,7 @@ func Of(
 	return action
 }
 
-// OfCreation returns the action of a negotiation's creation.
+// OfCreation returns the action for a negotiation's creation.
 func OfCreation(agent string, created *haggle.Action, receipt *haggle.Receipt, tokens func(uint64) amount.Tokens) Action {
 	n := &haggle.Snapshot{Address: created.Negotiation}
 	n.EffectiveEscrow = created.Creation.Params.EscrowAmount

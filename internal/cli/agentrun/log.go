@@ -1,6 +1,6 @@
-// Package agentrun has the common parts of the example agents: flags, journal, finding the negotiation of
-// an earlier run, and output. cmd/buyer and cmd/seller have their strategies; package agent of the SDK runs
-// the negotiation.
+// Package agentrun contains the code shared by the example agents: flags, journal, finding an earlier run's
+// negotiation, and output. The strategies are in cmd/buyer and cmd/seller; the SDK's package agent runs the
+// negotiation.
 package agentrun
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/amount"
 )
 
-// Note is a message beside the actions.
+// Note is a message printed beside the actions.
 type Note struct {
 	Agent string `json:"agent"`
 	Note  string `json:"note"`
@@ -39,7 +39,7 @@ type Log struct {
 // Tokens returns base units of the mint as an amount.
 func (l *Log) Tokens(units uint64) amount.Tokens { return l.Amounts.Tokens(units) }
 
-// AmountOf formats base units of the mint, or of another mint, or lamports.
+// AmountOf formats base units of the given mint, or lamports.
 func (l *Log) AmountOf(address solana.PublicKey, units uint64) string {
 	if address == l.Amounts.Address && !address.IsZero() {
 		return l.Amounts.Tokens(units).String()
@@ -64,7 +64,7 @@ func (l *Log) Warn(stderr io.Writer, message string) {
 	fmt.Fprintln(stderr, "note:", message)
 }
 
-// Did prints an action. before is the snapshot that it was built on. Text begins with a header.
+// Did prints an action. before is the preceding snapshot. Text output begins with a header.
 func (l *Log) Did(instruction string, before *haggle.Snapshot, receipt *haggle.Receipt) {
 	action := actions.Of(l.Agent, instruction, before, receipt, l.Tokens)
 	l.did(action)
@@ -88,7 +88,7 @@ func (l *Log) Document(document any) {
 	_ = json.NewEncoder(l.Out).Encode(document)
 }
 
-// write prints a document as JSON, or the line. The log is locked.
+// write prints a document as JSON, or the line. The caller holds the lock.
 func (l *Log) write(document any, line string) {
 	if l.JSON {
 		_ = json.NewEncoder(l.Out).Encode(document)

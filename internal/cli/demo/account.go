@@ -27,26 +27,26 @@ const (
 	treasury = "treasury"
 )
 
-// Account is the result of a closed negotiation, read from the chain.
+// Account describes a closed negotiation's result, read from the chain.
 type Account struct {
 	Negotiation solana.PublicKey   `json:"negotiation"`
 	Before      map[string]Holding `json:"before"`
 	After       map[string]Holding `json:"after"`
-	// Paid and Refund are calculated from the balances, the other amounts are read from the events.
+	// Paid and Refund are calculated from the balances; the remaining amounts are read from the events.
 	Escrow amount.Tokens `json:"escrow"`
 	Paid   amount.Tokens `json:"paid"`
 	Fee    amount.Tokens `json:"fee"`
 	Decay  amount.Tokens `json:"decay"`
 	Refund amount.Tokens `json:"refund"`
-	// Fees are the transaction fees of each party, in lamports.
+	// Fees holds each party's transaction fees, in lamports.
 	Fees         map[string]uint64 `json:"transaction_fees"`
 	Transactions int               `json:"transactions"`
-	// Rent is the rent of both accounts, in lamports.
+	// Rent is the rent for the two accounts, in lamports.
 	Rent uint64 `json:"rent_lamports"`
-	// Gone reports whether the negotiation and its vault are closed.
+	// Gone reports whether the negotiation account and the vault are closed.
 	Gone bool `json:"accounts_gone"`
 
-	// Created, Offers and Settled are the events; Settled is nil without a settlement.
+	// Created, Offers and Settled hold the events; Settled is nil if not settled.
 	Created protocol.NegotiationCreated  `json:"-"`
 	Offers  []protocol.OfferSubmitted    `json:"-"`
 	Settled *protocol.NegotiationSettled `json:"-"`
@@ -163,7 +163,7 @@ func (s *demonstration) readTransaction(a *Account, vault solana.PublicKey, foun
 	return nil
 }
 
-// check returns an error for each expectation that the account does not meet.
+// check returns an error for each expectation that the account violates.
 func (a *Account) check() error {
 	var wrong []error
 	claim := func(holds bool, format string, arguments ...any) {

@@ -98,11 +98,11 @@ func Usagef(format string, arguments ...any) error {
 	return &Error{Kind: Usage, Err: fmt.Errorf(format, arguments...)}
 }
 
-// Requires returns the error of a flag, such as "--csv", that is set without another one. reason can be
-// empty.
+// Requires returns the error for a flag, such as "--csv", that is set while another required flag is not.
+// reason can be empty.
 func Requires(flag, other, reason string) error { return dependency(flag, "requires", other, reason) }
 
-// Excludes returns the error of a flag that is set together with another one. reason can be empty.
+// Excludes returns the error for two mutually exclusive flags. reason can be empty.
 func Excludes(flag, other, reason string) error {
 	return dependency(flag, "excludes", other, cmp.Or(reason, "leave one out"))
 }
@@ -115,7 +115,7 @@ func dependency(flag, verb, other, reason string) error {
 	return &Error{Kind: Usage, Err: errors.New(text)}
 }
 
-// AsUsage makes an error without a kind an error of the command line. A nil error stays nil.
+// AsUsage makes an error that has no kind a command line error. A nil error stays nil.
 func AsUsage(err error, hint string) error {
 	if err == nil || errors.As(err, new(*Error)) {
 		return err
@@ -123,16 +123,16 @@ func AsUsage(err error, hint string) error {
 	return &Error{Kind: Usage, Hint: hint, Err: err}
 }
 
-// Case is the kind and the hint of certain errors.
+// Case assigns a kind and a hint to certain errors.
 type Case struct {
-	// Is is the error that errors.Is finds. If it is nil, As has the type that errors.As finds.
+	// Is is the error to find with errors.Is. If it is nil, As is a value of the type to find with errors.As.
 	Is, As error
 	Kind   Kind
 	// Hint is advice for the user; it may be empty.
 	Hint string
 }
 
-// Match adds the kind and the hint of the first case of an error. An error with a kind, or without a case,
+// Match adds the kind and the hint of the first matching case. An error that has a kind, or matches no case,
 // stays as it is.
 func Match(err error, cases ...Case) error {
 	if errors.As(err, new(*Error)) {
@@ -159,9 +159,9 @@ func WithHint(err error, hint string) error {
 	return &Error{Kind: KindOf(err), Hint: hint, Err: err}
 }
 
-// OfAction returns the error of a transaction with the kind Unknown if it does not prove the outcome, because
-// a network error would read as if nothing had been sent. After an interrupt before the send, the message
-// says that nothing was sent. A nil error stays nil.
+// OfAction gives a transaction error the kind Unknown if the error does not prove the outcome; otherwise a
+// network error would read as if nothing had been sent. If interrupted before sending, the message says that
+// nothing was sent. A nil error stays nil.
 func OfAction(err error) error {
 	outcome, kind := transaction.OutcomeOf(err), KindOf(err)
 	switch {
@@ -230,7 +230,7 @@ func KindOf(err error) Kind {
 	return Other
 }
 
-// kindOfRefusal separates a counterparty with a low score from one whose score could not be read.
+// kindOfRefusal distinguishes a counterparty with a low score from a counterparty with an unreadable score.
 func kindOfRefusal(refusal *identity.Refusal) Kind {
 	switch {
 	case refusal.Cause == nil:
@@ -241,14 +241,14 @@ func kindOfRefusal(refusal *identity.Refusal) Kind {
 	return Network
 }
 
-// isBehind reports whether a simulation failed because the node does not have the blockhash yet: nothing was
+// isBehind reports whether a simulation failed because the node does not know the blockhash yet: nothing was
 // sent.
 func isBehind(err error) bool {
 	var tx *transaction.Error
 	return errors.As(err, &tx) && tx.Reason == "BlockhashNotFound" && tx.Signature.IsZero()
 }
 
-// isShortOfSOL reports whether the wallet has too few lamports.
+// isShortOfSOL reports whether the wallet lacks lamports.
 func isShortOfSOL(failed *transaction.Error) bool {
 	const tooFew = 1 // the system program's error
 	switch failed.Reason {
@@ -258,11 +258,12 @@ func isShortOfSOL(failed *transaction.Error) bool {
 	return failed.Program == solana.SystemProgramID && failed.Code == tooFew || shortTransfer(failed.Logs) != nil
 }
 
-// insufficientLamports matches the system program's log of a transfer that fails. Other programs return its
-// error as theirs.
+// insufficientLamports matches the system program's log line for a failed transfer. Other programs return the
+// same error as their own.
 var insufficientLamports = regexp.MustCompile(`^Transfer: insufficient lamports (\d+), need (\d+)$`)
 
-// shortTransfer returns the wallet's lamports and those that a transfer needs; nil if the logs have none.
+// shortTransfer returns the wallet's lamports and the lamports required by a transfer; nil if the logs
+// contain neither.
 func shortTransfer(logs []string) []amount.Tokens {
 	for _, line := range logs {
 		if found := insufficientLamports.FindStringSubmatch(line); found != nil {
@@ -276,11 +277,11 @@ func shortTransfer(logs []string) []amount.Tokens {
 	return nil
 }
 
-// isSilent reports whether a node closed the connection without a response, for which the JSON-RPC client has
-// no type.
+// isSilent reports whether the node closed the connection before responding. The JSON-RPC client has no type
+// for this error.
 func isSilent(err error) bool { return strings.HasSuffix(err.Error(), "the node does not answer") }
 
-// isOfHTTP reports whether an endpoint with an https address speaks http.
+// isOfHTTP reports whether the endpoint speaks http while the URL says https.
 func isOfHTTP(err error) bool { return strings.Contains(err.Error(), http.ErrSchemeMismatch.Error()) }
 
 // isConfiguration reports whether the protocol's configuration does not exist.
@@ -291,8 +292,8 @@ func isConfiguration(err error) bool {
 		errors.Is(err, protocol.ErrAccountNotFound)
 }
 
-// Report writes an error for people, or as a JSON document on one line, and returns the exit code. A nil
-// error writes nothing. Amounts in JSON are in base units.
+// Report writes an error for people, or as a JSON document on a single line, and returns the exit code. A nil
+// error writes nothing. JSON amounts are in base units.
 func Report(w io.Writer, program string, err error, asJSON bool) int {
 	if err == nil {
 		return int(None)
@@ -319,10 +320,10 @@ type Document struct {
 // must not be nil.
 func DocumentOf(err error) Document { return Document{describe(err)} }
 
-// Message returns the message of an error as Report writes it with JSON: it has no text of other machines.
+// Message returns an error's message as Report writes it with JSON: text from other machines is excluded.
 func Message(err error) string { return describe(err).Message }
 
-// Text returns the text of an error as Report writes it for people, without the hint.
+// Text formats an error as Report writes it for people, excluding the hint.
 func Text(err error) string {
 	_, text := describeText(err)
 	return forTerminal(text)
@@ -335,9 +336,9 @@ type description struct {
 	Name    string `json:"name"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
-	// Details hold text of other machines, which the other fields do not contain.
+	// Details holds text from other machines, which no other field contains.
 	Details *Details `json:"details,omitempty"`
-	// Denial has the rule and the limit of a policy.
+	// Denial names the policy rule and the limit.
 	Denial *denial `json:"denial,omitempty"`
 }
 
@@ -346,7 +347,7 @@ func describe(err error) description {
 	return reported
 }
 
-// describeText returns the description of an error, and its whole text for people.
+// describeText returns an error's description and the full text for people.
 func describeText(err error) (reported description, text string) {
 	kind := KindOf(err)
 	reported = description{ExitCode: int(kind), Message: err.Error(), Hint: usualHint(kind)}
@@ -436,7 +437,7 @@ func describeText(err error) (reported description, text string) {
 	return reported, text
 }
 
-// packages matches the package names that the SDK's errors begin with, which are removed from messages.
+// packages matches the package name prefixes in the SDK's errors; messages omit them.
 var packages = regexp.MustCompile(
 	`(^|: )((haggle|agent|identity|journal|keeper|policy|queue|simulation|tournament|wallet): )+`)
 
@@ -456,8 +457,7 @@ func usualHint(kind Kind) string {
 	return ""
 }
 
-// programHints are the next steps after the program's errors. A hint from the negotiation's state takes
-// precedence.
+// programHints maps program errors to next steps. A hint from the negotiation's state takes precedence.
 var programHints = map[protocol.ErrorCode]string{
 	protocol.ErrUnauthorized:          "sign with the keypair of an authorized party: --keypair",
 	protocol.ErrNotYourTurn:           "wait for the other side: haggle negotiation watch",

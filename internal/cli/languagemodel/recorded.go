@@ -38,7 +38,7 @@ type recorded struct {
 // maxRecording limits a line, in bytes.
 const maxRecording = 2 << 20
 
-// openRecorded returns a model with the responses of a file, which need not exist.
+// openRecorded returns a model that replays the responses in a file, which need not exist.
 func openRecorded(name string, live llm.Model, path string) (llm.Model, error) {
 	m := &recorded{name: name, live: live, path: path, known: map[string]recording{}}
 	file, err := os.Open(path)
@@ -94,7 +94,7 @@ func (m *recorded) Respond(ctx context.Context, request llm.Request) (*llm.Respo
 	return response, m.keep(recording{m.name, key, string(response.JSON), response.Usage})
 }
 
-// keep appends a response to the file, in one call, so that several processes can share it.
+// keep appends a response to the file in a single call, so that several processes can share it.
 func (m *recorded) keep(r recording) error {
 	line, err := json.Marshal(r)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package localnets keeps a list of this user's running local chains, so that a command whose endpoint does
-// not answer can name them.
+// Package localnets keeps a list of this user's running local chains, for hints when an endpoint does not
+// respond.
 package localnets
 
 import (
@@ -21,7 +21,7 @@ import (
 type Entry struct {
 	// URL is the RPC endpoint.
 	URL string `json:"rpc_url"`
-	// Folder has the keypairs and configurations.
+	// Folder contains the keypairs and configurations.
 	Folder string `json:"folder"`
 }
 
@@ -74,7 +74,7 @@ func Running() []Entry {
 	return running
 }
 
-// read returns the entry in a file if its process is running.
+// read returns a file's entry if the process is running.
 func read(path string) (entry Entry, ok bool) {
 	lock := flock.New(path, flock.SetFlag(os.O_RDONLY))
 	ended, err := lock.TryRLock()
@@ -89,8 +89,8 @@ func read(path string) (entry Entry, ok bool) {
 	return entry, err == nil && json.Unmarshal(content, &entry) == nil
 }
 
-// Hint names the running chains other than the one at an endpoint, and how to reach them. It is empty if
-// there are none, or if the endpoint is not on this machine.
+// Hint names the running chains except the given endpoint, and how to reach them. It returns "" if there are
+// none, or if the endpoint is on a different machine.
 func Hint(endpoint string) string {
 	parsed, err := url.Parse(endpoint)
 	if err != nil || parsed.Hostname() != "localhost" && !net.ParseIP(parsed.Hostname()).IsLoopback() {

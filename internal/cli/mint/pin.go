@@ -17,16 +17,16 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// pin is the record of a mint's decimals at its first use. The genesis hash names the cluster; it does not
-// select the pin, because a node that misstates decimals can misstate its genesis hash as well.
+// pin records a mint's decimals on first use. The genesis hash names the cluster; it does not select the pin,
+// because a node that misstates decimals can misstate the genesis hash as well.
 type pin struct {
 	Decimals    uint8       `json:"decimals"`
 	GenesisHash solana.Hash `json:"genesis_hash"`
 }
 
-// Pin records the decimals of a mint that is not well known, at its first use for an amount or a signature.
-// Later uses with other decimals are a [*token.DecimalsError]. Each mint has its own file in the state
-// directory, which is linked into place whole: of two processes, the later one reads the pin of the earlier.
+// Pin records a mint's decimals, unless well known, on first use for an amount or a signature. Later uses
+// with different decimals return a [*token.DecimalsError]. Each mint has a separate file in the state
+// directory, linked into place whole: if two processes race, the later reads the earlier's pin.
 func (m Mint) Pin(ctx context.Context, client *haggle.Client) error {
 	if _, known := token.WellKnownDecimals(m.Address); known {
 		return nil
@@ -69,12 +69,12 @@ func (m Mint) writePin(ctx context.Context, client *haggle.Client, path string) 
 	return os.Link(written.Name(), path)
 }
 
-// checkPin returns a [*token.DecimalsError] if the mint's decimals are not those of its pin. A mint without a
-// pin passes.
+// checkPin returns a [*token.DecimalsError] if the mint's decimals differ from the pin. An unpinned mint
+// passes.
 func (m Mint) checkPin() error {
 	path, err := pinPath(m.Address)
 	if err != nil {
-		return nil // without a state directory there are no pins, and Pin fails
+		return nil // if there is no state directory, there are no pins, and Pin fails
 	}
 	content, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

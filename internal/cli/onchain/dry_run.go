@@ -16,7 +16,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// DryRunView is the simulation of an action that was neither signed nor sent.
+// DryRunView is the simulation of an action, neither signed nor sent.
 type DryRunView struct {
 	DryRun       bool             `json:"dry_run"`
 	Action       string           `json:"action"`
@@ -28,11 +28,11 @@ type DryRunView struct {
 	// Policy is "allowed", "approval required", or "none" without --policy.
 	Policy string          `json:"policy"`
 	Events []jsonview.List `json:"events"`
-	// Changes are the accounts whose balances would change.
+	// Changes lists the accounts with balance changes.
 	Changes []changeView `json:"changes"`
 }
 
-// changeView is the change of an account's balance. Owner, Mint and BaseUnits are those of a token account.
+// changeView is a change in an account's balance. Owner, Mint and BaseUnits are set for token accounts.
 type changeView struct {
 	Account   solana.PublicKey  `json:"account"`
 	Lamports  int64             `json:"lamports,string"`
@@ -47,8 +47,8 @@ func RegisterDryRun(s *session.Session, set *pflag.FlagSet) {
 		"simulate the action, check the policy, and print the effects; sign and send nothing")
 }
 
-// DryRun simulates an action, checks it against the policy of the wallet, and prints its effects. It
-// returns session.ErrDryRun if the action would succeed, so that the command ends without a receipt.
+// DryRun simulates an action, checks it against the wallet's policy, and prints the effects. It returns
+// session.ErrDryRun if the action would succeed, to end the command before it prints a receipt.
 func DryRun(
 	ctx context.Context, s *session.Session, client *haggle.Client, action *haggle.Action, key haggle.Signer,
 ) error {
@@ -93,11 +93,11 @@ func viewChange(change *transaction.BalanceChange) changeView {
 	return v
 }
 
-// text has the changes that are not zero.
+// text lists the non-zero changes.
 func (v changeView) text(ctx context.Context, s *session.Session) string {
 	var parts []string
 	if v.Mint != nil && v.BaseUnits != 0 {
-		// The amount of a mint that cannot be read is in base units.
+		// If the mint is unreadable, the amount is formatted in base units.
 		_, _ = s.Mint(ctx, *v.Mint)
 		parts = append(parts, signed(v.BaseUnits, func(units uint64) string {
 			return s.AmountOf(*v.Mint, units) + " of mint " + v.Mint.String()
@@ -113,7 +113,7 @@ func (v changeView) text(ctx context.Context, s *session.Session) string {
 	return text + ": " + strings.Join(parts, ", ")
 }
 
-// signed writes a change with its sign.
+// signed formats a change including the sign.
 func signed(change int64, text func(uint64) string) string {
 	if change < 0 {
 		return "-" + text(-uint64(change))
@@ -121,7 +121,7 @@ func signed(change int64, text func(uint64) string) string {
 	return "+" + text(uint64(change))
 }
 
-// The verdicts of a policy on an action.
+// Policy verdicts on an action.
 const (
 	noPolicy      = "none"
 	allowed       = "allowed"
@@ -134,7 +134,7 @@ var policyText = map[string]string{
 	needsApproval: "the policy asks for approval before it signs",
 }
 
-// CheckPolicy returns the verdict of the wallet's policy, or its denial.
+// CheckPolicy returns the wallet policy's verdict or denial.
 func CheckPolicy(ctx context.Context, key haggle.Signer, run *haggle.DryRun) (verdict string, err error) {
 	governed, ok := key.(*policy.Policy)
 	if !ok {

@@ -15,7 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// ReceiptView is the cost and the events of a confirmed transaction. If the node does not have the
+// ReceiptView contains the cost and the events for a confirmed transaction. If the node lacks the
 // transaction's details, the cost is left out and events may be missing.
 type ReceiptView struct {
 	Signature      solana.Signature `json:"signature"`
@@ -24,11 +24,11 @@ type ReceiptView struct {
 	FeeLamports    uint64           `json:"fee_lamports,omitempty"`
 	ConfirmationMS int64            `json:"confirmation_ms"`
 	Events         []jsonview.List  `json:"events"`
-	// Payments are the token accounts that the transaction has paid.
+	// Payments lists the token accounts paid by the transaction.
 	Payments []paymentView `json:"payments,omitempty"`
 }
 
-// paymentView is the amount that a token account has received, in base units of its mint.
+// paymentView is the amount received by a token account, in the mint's base units.
 type paymentView struct {
 	Account   solana.PublicKey `json:"account"`
 	Owner     solana.PublicKey `json:"owner"`
@@ -66,14 +66,15 @@ func (v ReceiptView) cost() string {
 	return fmt.Sprintf("%d compute units, %s", v.ComputeUnits, amount.SOL(v.FeeLamports))
 }
 
-// View is the result of a command that has changed state on chain.
+// View is the result when a command has changed state on chain.
 type View struct {
-	// Negotiation is zero for actions on the configuration.
+	// Negotiation is unset for configuration actions.
 	Negotiation solana.PublicKey `json:"negotiation,omitzero"`
 	// Action is the instruction's name in the IDL, and Result its effect: "offer accepted".
 	Action string `json:"action"`
 	Result string `json:"result"`
-	// DoneAlready reports whether an earlier command has sent the transaction, and this one nothing.
+	// DoneAlready reports whether this command sent nothing because an earlier command has sent the
+	// transaction.
 	DoneAlready bool `json:"done_already,omitempty"`
 	ReceiptView
 }
@@ -85,13 +86,13 @@ func ViewOf(negotiation solana.PublicKey, instruction string, receipt *Receipt) 
 	}
 }
 
-// Print writes the result of an action: a line about its effect, and the receipt.
+// Print prints an action's result: a line about the effect, and the receipt.
 func Print(s *session.Session, action *haggle.Action, receipt *Receipt, effect string) error {
 	v := ViewOf(action.Negotiation, action.Name, receipt)
 	return s.Print(v, effect, v.Text())
 }
 
-// EventFields returns an event for JSON: its name, and its fields as [jsonview.Of] returns them.
+// EventFields returns an event for JSON: the name and the fields, formatted by [jsonview.Of].
 func EventFields(event protocol.Event) jsonview.List {
 	return append(jsonview.List{{Name: "event", Value: event.EventName()}}, jsonview.Of(event)...)
 }

@@ -1,5 +1,5 @@
-// Package profile shows how a party negotiated: its steps, its concessions and the strategies that fit its
-// offers. Commands show simulated sessions and negotiations on chain by it.
+// Package profile describes a party's negotiation: steps, concessions and the strategies that fit the offers.
+// Commands use it to show simulated sessions and on-chain negotiations.
 package profile
 
 import (
@@ -11,11 +11,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/analysis"
 )
 
-// View is the profile of a party. Shares are numbers: 0.25 is a quarter.
+// View is a party's profile. Shares are numbers: 0.25 is a quarter.
 type View struct {
 	Offers int       `json:"offers"`
 	Steps  stepsView `json:"steps"`
-	// Conceded is the conceded share of the initial gap, and ConcededPerStep the mean of it.
+	// Conceded is the conceded share of the initial gap, and ConcededPerStep the mean per step.
 	Conceded        float64   `json:"conceded"`
 	ConcededPerStep float64   `json:"conceded_per_step"`
 	Fits            []fitView `json:"fits"`
@@ -33,15 +33,15 @@ type stepsView struct {
 type fitView struct {
 	// Model is "boulware", "linear", "conceder", "tit-for-tat", "hardliner", or "unknown" for too few offers.
 	Model analysis.Model `json:"model"`
-	// Exponent is e of a concession t^(1/e); 0 for other models.
+	// Exponent is e in a concession t^(1/e); 0 for other models.
 	Exponent float64 `json:"exponent"`
-	// Ratio is what tit-for-tat returns of a concession; 0 for other models.
+	// Ratio is the share of a concession that tit-for-tat returns; 0 for other models.
 	Ratio float64 `json:"ratio"`
 	// Goodness is the explained share of the squared steps, adjusted for the number of parameters.
 	Goodness float64 `json:"goodness"`
 }
 
-// Of returns the view of a profile.
+// Of returns a profile's view.
 func Of(p analysis.Profile) View {
 	v := View{
 		Offers: p.Offers, Conceded: Rounded(p.Conceded), ConcededPerStep: Rounded(p.Rate),
@@ -61,7 +61,7 @@ func Of(p analysis.Profile) View {
 	return v
 }
 
-// Lines returns the profile as text.
+// Lines formats the profile as text lines.
 func (v View) Lines() []string {
 	lines := []string{fmt.Sprintf("offers: %d; conceded %s of the initial gap", v.Offers, Percent(v.Conceded))}
 	var steps []string
@@ -100,7 +100,7 @@ func (f fitView) text() string {
 		strconv.FormatFloat(f.Exponent, 'g', digits, 64), Percent(f.Goodness))
 }
 
-// Rounded returns a figure with the digits that a document has.
+// Rounded rounds a figure to the digits used in documents.
 func Rounded(figure float64) float64 {
 	const parts = 1e6
 	// Adding 0 turns -0 into 0.

@@ -1,4 +1,4 @@
-// Package progress reports that a command is still running, and at which step.
+// Package progress reports which step a running command is at.
 package progress
 
 import (
@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// Delay is the time after which a running command is reported for the first time.
+	// Delay is how long a command runs until the first report.
 	Delay = 2 * time.Second
 	// FirstInterval is the time between the first two reports. It doubles with each report, up to
 	// MaxInterval.
@@ -41,7 +41,7 @@ func Start(out io.Writer, stage string, asJSON bool) *Reporter {
 	return r
 }
 
-// Stage names the step that has begun.
+// Stage names the step that begins.
 func (r *Reporter) Stage(stage string) {
 	if r == nil {
 		return
@@ -66,7 +66,7 @@ func (r *Reporter) Pause() (resume func()) {
 	}
 }
 
-// Stop ends the reports. Nothing is written after it has returned.
+// Stop ends the reports. Nothing is written once it has returned.
 func (r *Reporter) Stop() {
 	if r == nil {
 		return
@@ -82,7 +82,7 @@ type Document struct {
 	Progress document `json:"progress"`
 }
 
-// document has the step of a running command and the time since its start.
+// document contains a running command's step and the time since the start.
 type document struct {
 	Stage   string `json:"stage"`
 	Seconds int64  `json:"seconds"`

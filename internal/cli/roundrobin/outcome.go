@@ -20,16 +20,16 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// ErrDiffers reports an outcome on chain that differs from its prediction.
+// ErrDiffers reports that an outcome on chain differs from the prediction.
 var ErrDiffers = errors.New("outcome on chain differs from its prediction")
 
-// Outcome is the course and the end of a negotiation, in base units of the mint.
+// Outcome describes a negotiation's offers and end, in the mint's base units.
 type Outcome struct {
 	// Status is "Settled", "Rejected" or "Expired".
 	Status string `json:"status"`
-	// Offers are the prices of all offers, the oldest first.
+	// Offers holds all offer prices, oldest first.
 	Offers []uint64 `json:"offers"`
-	// Price is 0 without a deal. The fee is part of the price.
+	// Price is 0 if there is no deal. It includes the fee.
 	Price uint64 `json:"price"`
 	Fee   uint64 `json:"fee"`
 	// Refund is the buyer's part of the escrow, and Decay what the offers have cost.
@@ -43,7 +43,7 @@ func (o Outcome) equal(other Outcome) bool {
 		o.Refund == other.Refund && o.Decay == other.Decay
 }
 
-// text describes an outcome with amounts that a function writes.
+// text describes an outcome, with amounts formatted by tokens.
 func (o Outcome) text(tokens func(units uint64) amount.Tokens) string {
 	var offers []string
 	for _, price := range o.Offers {
@@ -53,8 +53,8 @@ func (o Outcome) text(tokens func(units uint64) amount.Tokens) string {
 		strings.Join(offers, ", "), tokens(o.Fee), tokens(o.Refund), tokens(o.Decay))
 }
 
-// Predict returns the outcome of a negotiation of two strategies in a simulation. The fee is in basis points of the
-// price, and the seed selects the strategies' random numbers.
+// Predict returns the outcome of a simulated negotiation between two strategies. The fee is in basis points
+// of the price, and the seed selects the strategies' random numbers.
 func Predict(feeBps uint16, seed uint64, buyer, seller bargain.Strategy) (o Outcome, err error) {
 	rules, sides := Terms, [2]agent.Player{protocol.OfferSideBuyer: Buyer, protocol.OfferSideSeller: Seller}
 	rules.FeeBps = feeBps
@@ -72,7 +72,7 @@ func Predict(feeBps uint16, seed uint64, buyer, seller bargain.Strategy) (o Outc
 	return simulated(rules, result)
 }
 
-// simulated returns the outcome of a simulation.
+// simulated returns a simulation's outcome.
 func simulated(rules onchain.Rules, result onchain.Result) (o Outcome, err error) {
 	status := map[bargain.Ending]protocol.NegotiationStatus{
 		bargain.EndingAgreement: protocol.NegotiationStatusSettled,
@@ -93,7 +93,7 @@ func simulated(rules onchain.Rules, result onchain.Result) (o Outcome, err error
 	return o, nil
 }
 
-// read returns the outcome of a negotiation from its events on chain.
+// read returns a negotiation's outcome, read from the events on chain.
 func (c *contest) read(ctx context.Context, negotiation solana.PublicKey) (Outcome, error) {
 	o := Outcome{Offers: []uint64{}}
 	for envelope, err := range c.net.Client.History(ctx, negotiation) {
@@ -123,7 +123,7 @@ type Match struct {
 	Buyer       string           `json:"buyer"`
 	Seller      string           `json:"seller"`
 	Negotiation solana.PublicKey `json:"negotiation"`
-	// Predicted is the outcome of the simulation, Actual the one on chain.
+	// Predicted is the simulated outcome, Actual the outcome on chain.
 	Predicted Outcome `json:"predicted"`
 	Actual    Outcome `json:"actual"`
 	Equal     bool    `json:"equal"`
@@ -210,8 +210,8 @@ func (c *contest) print(m *match) {
 		c.priceWidth(), price, compared)
 }
 
-// columns is the format of a row: buyer, seller, outcome on chain, offers, price, and whether the simulation
-// has predicted it. With the longest symbol a row has 83 columns.
+// columns is the row format: buyer, seller, outcome on chain, offers, price, and whether the simulation
+// predicted it. With the longest symbol, rows take 83 columns.
 const columns = "%-16s  %-16s  %-8s  %6v  %-*s  %s\n"
 
 func (c *contest) printHeader() {
