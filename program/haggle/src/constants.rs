@@ -17,21 +17,21 @@ macro_rules! constants {
 pub const SECONDS_PER_HOUR: i64 = 3_600;
 
 constants! {
-    /// The protocol's name. Addresses are derived without it.
+    /// The protocol's name. Address derivation does not use it.
     pub const PROGRAM_SEED: &str = Text("haggle");
-    /// The first seed of a negotiation's address; buyer, seller and session id (u64, little endian) follow.
+    /// The first seed for negotiation addresses; buyer, seller and session id (u64, little endian) follow.
     pub const NEGOTIATION_SEED: &str = Text("negotiation");
-    /// The first seed of a vault's address; the negotiation follows.
+    /// The first seed for vault addresses; then the negotiation.
     pub const VAULT_SEED: &str = Text("vault");
     /// The seed of the configuration's address.
     pub const CONFIG_SEED: &str = Text("config");
-    /// The size of a negotiation account in bytes, discriminator included.
+    /// The negotiation account size in bytes, discriminator included.
     pub const MAX_NEGOTIATION_SIZE: u64 = U64(512);
-    /// The smallest escrow, in base units of its mint (lamports for wrapped SOL).
+    /// The smallest escrow, in the mint's base units (lamports for wrapped SOL).
     pub const MIN_ESCROW_LAMPORTS: u64 = U64(100_000);
     /// The length of metadata in bytes.
     pub const MAX_METADATA_LEN: u64 = U64(64);
-    /// The version of the negotiation account's layout.
+    /// The negotiation account's layout version.
     pub const NEGOTIATION_VERSION: u8 = U8(1);
     /// The whole (100 %), in basis points.
     pub const BPS_DENOMINATOR: u64 = U64(10_000);
@@ -73,21 +73,21 @@ constants! {
     pub const MAX_REVIEW_HOURS: u8 = U8(168);
     /// The default time to review a claimed milestone, in hours.
     pub const DEFAULT_REVIEW_HOURS: u8 = U8(24);
-    /// The time that milestone_deadline leaves for each milestone in addition to its review, in seconds.
+    /// The time that milestone_deadline leaves for each milestone in addition to the review, in seconds.
     pub const MILESTONE_SLACK: i64 = I64(60);
     /// The shortest time of the arbiter after milestone_deadline, in seconds. A longer review window replaces
     /// it.
     pub const MIN_ARBITRATION_WINDOW: i64 = I64(86_400);
     /// The latest deadline of the milestones, in seconds after creation.
     pub const MAX_MILESTONE_SECONDS: i64 = I64(31_536_000);
-    /// The first bytes of the hash that commits to a reservation price; the negotiation, its created_at (i64,
-    /// little endian), the agent, the price (u64, little endian) and a nonce of 32 bytes follow.
+    /// The first bytes hashed to commit to a reservation price; the negotiation, created_at (i64, little
+    /// endian), the agent, the price (u64, little endian) and a nonce of 32 bytes follow.
     pub const ZOPA_DOMAIN: &str = Text("haggle-zopa");
     /// Metadata kind 0: all bytes are zero.
     pub const METADATA_NONE: u8 = U8(0);
-    /// Metadata kind 1, terms of a service: quality tier u8, SLA in milliseconds u32, quantity u32, strategy
-    /// hash of 32 bytes, benchmark price u64 in base units, then zeros.
+    /// Metadata kind 1, service terms: quality tier u8, SLA in milliseconds u32, quantity u32, 32-byte
+    /// strategy hash, benchmark price u64 (base units), then zeros.
     pub const METADATA_TERMS: u8 = U8(1);
-    /// Metadata kind 2, the SHA-256 of a canonical terms document, 32 bytes, then zeros.
+    /// Metadata kind 2, a canonical terms document's SHA-256, 32 bytes, then zeros.
     pub const METADATA_TERMS_HASH: u8 = U8(2);
 }

@@ -1,10 +1,10 @@
-//! The program's errors, and the log line that names them to Anchor clients.
+//! The program's errors, and the line logged to name them to Anchor clients.
 
 use crate::schema::table::ErrorRow;
 use core::num::NonZeroU64;
 use pinocchio::error::ProgramError;
 
-/// The log line that names an error to Anchor clients.
+/// The line logged to name an error to Anchor clients.
 macro_rules! anchor_line {
     ($name:ident, $code:literal, $message:literal) => {
         concat!(
@@ -35,8 +35,8 @@ macro_rules! errors {
             $( $(#[doc = $doc])* $name = $code, )*
         }
 
-        /// Anchor's errors for the checks of its framework, with Anchor's numbers and messages, so that
-        /// Anchor clients name them.
+        /// The Anchor framework's errors for its checks, with Anchor's numbers and messages, so that Anchor
+        /// clients name them.
         #[repr(u32)]
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum Framework {
@@ -48,7 +48,7 @@ macro_rules! errors {
             $( ErrorRow { code: $code, name: stringify!($name), message: $message }, )*
         ];
 
-        /// The log line for an error of the program, in Anchor's format; none for errors of other programs.
+        /// The line logged for a program error, in Anchor's format; none for other programs' errors.
         const fn anchor_line(code: u64) -> Option<&'static str> {
             match code {
                 $( $code => Some(anchor_line!($name, $code, $message)), )*
@@ -65,13 +65,13 @@ errors! {
         InvalidState = 6000: "Invalid negotiation state for this operation",
         /// The signer has no right to this instruction.
         Unauthorized = 6001: "Not authorized to perform this action",
-        /// It is the other side's turn.
+        /// The turn belongs to the opposite side.
         NotYourTurn = 6002: "Not your turn to make an offer",
         /// A deadline has passed.
         Expired = 6003: "Negotiation has expired",
         /// The response or review window has passed, or does not fit before the deadline.
         ResponseWindowExpired = 6004: "Response window has expired",
-        /// The offer is below the negotiation's minimum.
+        /// The offer is less than the negotiation's minimum.
         OfferTooLow = 6005: "Offer amount too low",
         /// The offer exceeds the effective escrow after this round.
         OfferExceedsEscrow = 6006: "Offer exceeds effective escrow",
@@ -115,7 +115,7 @@ errors! {
         AccountDiscriminatorMismatch = 3002: "Account discriminator did not match what was expected",
         /// The account has another length or version.
         AccountDidNotDeserialize = 3003: "Failed to deserialize the account",
-        /// An account is missing, perhaps an optional one that this call needs.
+        /// An account is missing, perhaps an optional account that this call needs.
         AccountNotEnoughKeys = 3005: "Not enough account keys given to the instruction",
         /// Another program owns the account.
         AccountOwnedByWrongProgram = 3007: "The given account is owned by a different program than expected",
@@ -123,16 +123,16 @@ errors! {
         InvalidProgramId = 3008: "Program ID was not as expected",
         /// The account did not sign.
         AccountNotSigner = 3010: "The given account did not sign",
-        /// The program runs at an address other than its own.
+        /// The program runs at an unexpected address.
         DeclaredProgramIdMismatch = 4100: "The declared program id does not match the actual program id",
     }
 }
 
-/// An error as the runtime encodes it: never zero, so a [`Result`] without a value fits in one register.
+/// An error as the runtime encodes it: never zero, so an empty [`Result`] fits into a register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Error(NonZeroU64);
 
-/// The result of an instruction, or of a part of one.
+/// The result type for instructions and their parts.
 pub type Result<T = ()> = core::result::Result<T, Error>;
 
 impl Error {
@@ -143,7 +143,7 @@ impl Error {
         let code = self.0.get();
         if let Some(line) = anchor_line(code) {
             #[cfg(any(target_os = "solana", target_arch = "bpf"))]
-            // SAFETY: the syscall reads the bytes of a constant string.
+            // SAFETY: the syscall reads only a constant string's bytes.
             unsafe {
                 pinocchio::syscalls::sol_log_(line.as_ptr(), line.len() as u64);
             }
@@ -179,7 +179,7 @@ impl From<ProgramError> for Error {
     #[cold]
     #[inline(never)]
     fn from(error: ProgramError) -> Self {
-        // The library encodes every error as a code that is not zero.
+        // The library encodes every error as a nonzero code.
         NonZeroU64::new(error.into()).map_or(Self::of(HaggleError::Overflow as u32), Self)
     }
 }

@@ -1,4 +1,4 @@
-//! Payments from a vault. Only [`Delivery::deliver`], [`pay`] and [`pay_and_close`] take tokens out of one.
+//! Payments from a vault. Only [`Delivery::deliver`], [`pay`] and [`pay_and_close`] take tokens out.
 
 use crate::constants::{NEGOTIATION_SEED, VAULT_SEED};
 use crate::error::{Framework, HaggleError, Result};
@@ -16,7 +16,7 @@ use core::marker::PhantomData;
 use pinocchio::cpi::{Seed, Signer};
 use pinocchio::{AccountView, Address};
 
-/// The seeds of a negotiation's address. They sign for transfers from its vault.
+/// The negotiation address seeds. They sign for transfers from the vault.
 pub struct Authority<'a> {
     buyer: &'a Address,
     seller: &'a Address,
@@ -36,7 +36,7 @@ impl<'a> Authority<'a> {
         }
     }
 
-    /// The seeds in the order of the derivation.
+    /// The seeds in derivation order.
     #[inline(always)]
     pub fn seeds(&self) -> [Seed<'_>; 5] {
         [
@@ -49,7 +49,7 @@ impl<'a> Authority<'a> {
     }
 }
 
-/// The negotiation's vault, recognised by its address, which is recomputed from the stored bump.
+/// The negotiation's vault, recognized by address. The address is recomputed from the stored bump.
 pub struct Vault<'a>(&'a AccountView);
 
 impl<'a> Kind<'a> for Vault<'a> {
@@ -74,14 +74,14 @@ impl<'a> Vault<'a> {
     /// The vault's token account.
     ///
     /// # Errors
-    /// Overflow if the account is not a token account. The vault of an existing negotiation always is one.
+    /// Overflow if the account is not a token account; the vault always is for an existing negotiation.
     #[inline(always)]
     pub fn holdings(&self) -> Result<TokenAccount<'_>> {
         TokenAccount::read(self.0).ok_or(HaggleError::Overflow.into())
     }
 }
 
-/// The address of a new vault.
+/// A new vault's address.
 pub struct NewVault<'a> {
     account: &'a AccountView,
     bump: u8,
@@ -106,12 +106,12 @@ impl<'a> NewVault<'a> {
         self.bump
     }
 
-    /// Creates the vault of `negotiation` and moves the escrow to it. Both are one call of the token program,
-    /// so a program without batches, such as SPL Token before p-token, fails before anything is
+    /// Creates the vault of `negotiation` and moves the escrow to it. Both happen in a single token program
+    /// call, so a program without batches, such as SPL Token before p-token, fails before anything is
     /// deposited.
     ///
     /// # Errors
-    /// The system program's errors; an error of the token program ends the transaction.
+    /// The system program's errors; a token program error ends the transaction.
     #[inline(always)]
     pub fn open<O>(
         &self,
@@ -145,8 +145,8 @@ impl<'a> NewVault<'a> {
     }
 }
 
-/// The account for a payment to a party: any token account of the party that can be paid, or its associated
-/// token account, for which a payment that cannot be delivered is recorded.
+/// The account for a payment to a party: any payable token account of the party, or the associated token
+/// account, where an undeliverable payment is recorded.
 pub struct Recipient<'a, O> {
     account: &'a AccountView,
     payable: bool,
@@ -171,8 +171,8 @@ impl<'a, O: Owner> Kind<'a> for Recipient<'a, O> {
     }
 }
 
-/// The account for a payment to a party or the treasury by close_negotiation. A close cannot record a
-/// payment, so an account that cannot be paid is an error only if a payment is due.
+/// The account for a payment to a party or the treasury by close_negotiation. Closing cannot record a
+/// payment, so an unpayable account is an error only if a payment is due.
 pub struct ClosingRecipient<'a, O> {
     account: &'a AccountView,
     payable: bool,
@@ -189,7 +189,7 @@ impl<'a, O: Owner> Kind<'a> for ClosingRecipient<'a, O> {
         let payable = match TokenAccount::of(account, &O::currency(call)) {
             Some(token) if token.is_of(owner) => {
                 // close_negotiation has no created_at, so the closer may have signed it for an earlier deal.
-                // Its signature does not show that it chose this account.
+                // The signature does not show that the closer chose this account.
                 token.can_receive() && !token.has_other_authority()
             }
             _ => return Err(Framework::ConstraintRaw.into()),
@@ -225,15 +225,15 @@ impl<'a, O> ClosingRecipient<'a, O> {
 pub struct Payment<'a> {
     /// The recipient's token account.
     pub to: &'a AccountView,
-    /// The amount in base units, not zero.
+    /// The nonzero amount in base units.
     pub amount: u64,
 }
 
-/// Closes the vault after a payment to the treasury and these recorded payouts; its lamports go to the
+/// Closes the vault after paying the treasury and these recorded payouts; the vault's lamports go to the
 /// negotiation. The caller has already written the negotiation's new state.
 ///
 /// # Errors
-/// An error of the token program ends the transaction.
+/// A token program error ends the transaction.
 #[inline(always)]
 pub fn pay_and_close(
     negotiation: &State<'_, Negotiation>,
@@ -271,7 +271,7 @@ fn pay_all_and_close(
     Ok(())
 }
 
-/// Calls the token program with the negotiation's signature.
+/// Calls the mint's token program with the negotiation's signature.
 #[inline(always)]
 fn sign_and_invoke(call: TokenCall<'_>, negotiation: &Negotiation) {
     let authority = Authority::of(negotiation);
@@ -281,7 +281,7 @@ fn sign_and_invoke(call: TokenCall<'_>, negotiation: &Negotiation) {
 /// Makes one payment from the vault. The caller has already written the negotiation's new state.
 ///
 /// # Errors
-/// An error of the token program ends the transaction.
+/// A token program error ends the transaction.
 #[inline(never)]
 pub fn pay(
     negotiation: &State<'_, Negotiation>,
@@ -330,7 +330,7 @@ impl Division {
     /// Adds the bond, so that each party gets one transfer.
     ///
     /// # Errors
-    /// Overflow beyond 64 bits, which no mint's supply exceeds.
+    /// Overflow beyond 64 bits. No mint's supply exceeds 64 bits.
     #[inline(always)]
     pub fn with(self, bond: SettledBond) -> Result<Self> {
         Ok(Self {
@@ -346,13 +346,13 @@ impl Division {
     }
 }
 
-/// A division, and the accounts and the time for its delivery.
+/// A division, and the accounts and the time for delivery.
 pub struct Delivery<'x, 'a> {
     /// The parties' amounts.
     pub division: Division,
     /// The sum that the vault owed before the instruction changed anything.
     pub owed: u64,
-    /// The negotiation with its new state, without recorded payouts.
+    /// The negotiation in the new state, without recorded payouts.
     pub negotiation: &'x mut State<'a, Negotiation>,
     /// The vault.
     pub vault: &'x Vault<'a>,
@@ -367,7 +367,7 @@ pub struct Delivery<'x, 'a> {
 impl Delivery<'_, '_> {
     /// Pays both parties. It records an amount in the negotiation instead if the party's account cannot be
     /// paid, if the vault is frozen, or if the vault holds too little, which a rise of the rent can cause in
-    /// wrapped SOL. So no account can prevent the end of a negotiation.
+    /// wrapped SOL. Therefore accounts cannot prevent a negotiation's end.
     ///
     /// # Errors
     /// Overflow unless `owed` is the sum of the vault's new obligations and the payments; 3005 if the call

@@ -1,8 +1,8 @@
-//! The events: the only trace of a negotiation after it is closed.
+//! The events: the only trace that a closed negotiation leaves.
 //!
-//! An event is one `Program data:` line of the log: the discriminator, then the fields in Borsh. Amounts are
-//! in base units of the negotiation's mint, rates in basis points, times in Unix seconds of the chain's
-//! clock.
+//! An event is one logged `Program data:` line: the discriminator, then the fields in Borsh.
+//! Amounts use the negotiation mint's base units, rates in basis points, times in Unix seconds
+//! of the chain's clock.
 
 use crate::schema::declare::{bytes_of, event, Flag, Wire};
 use crate::schema::table::Record;
@@ -51,7 +51,7 @@ event! {
         pub default_decay_rate_bps: u16,
         /// The proposed response window, in seconds.
         pub default_response_window: i64,
-        /// The fee of new negotiations, in basis points.
+        /// The fee for new negotiations, in basis points.
         pub default_protocol_fee_bps: u16,
         /// The proposed number of rounds.
         pub default_max_rounds: u8,
@@ -61,7 +61,7 @@ event! {
 }
 
 event! {
-    /// The configuration, its authority or the proposed authority has changed. Existing negotiations keep
+    /// The configuration, the authority or the proposed authority has changed. Existing negotiations keep
     /// their terms.
     pub struct ConfigUpdated {
         /// The authority that can change the configuration.
@@ -72,7 +72,7 @@ event! {
         pub default_decay_rate_bps: u16,
         /// The proposed response window, in seconds.
         pub default_response_window: i64,
-        /// The fee of new negotiations, in basis points.
+        /// The fee for new negotiations, in basis points.
         pub default_protocol_fee_bps: u16,
         /// The proposed number of rounds.
         pub default_max_rounds: u8,
@@ -114,15 +114,15 @@ event! {
         pub protocol_fee_bps: u16,
         /// Whether the parties compare sealed reservation prices before they bargain.
         pub zopa_enabled: Flag,
-        /// The bond that the seller has to deposit.
+        /// The bond that the seller must deposit.
         pub bond_required: u64,
-        /// The arbiter of disputes about milestones; zero without milestones.
+        /// The arbiter of disputes about milestones; zero unless milestones exist.
         pub arbiter: Address,
         /// Each milestone's share of the price; zeros behind the last.
         pub milestone_bps: [u16; 8],
-        /// The deadline of the milestones; zero without milestones.
+        /// The deadline of the milestones; zero unless milestones exist.
         pub milestone_deadline: i64,
-        /// The time to review a claimed milestone, in hours; zero without milestones.
+        /// The time to review a claimed milestone, in hours; zero unless milestones exist.
         pub review_hours: u8,
         /// Structured metadata.
         pub metadata: [u8; 64],
@@ -146,7 +146,7 @@ event! {
 }
 
 event! {
-    /// One side has committed to its reservation price.
+    /// One side has committed to a reservation price.
     pub struct ZopaCommitted {
         /// The negotiation's address.
         pub negotiation_id: Address,
@@ -160,7 +160,7 @@ event! {
 }
 
 event! {
-    /// One side has revealed its reservation price.
+    /// One side has revealed a reservation price.
     pub struct ZopaRevealed {
         /// The negotiation's address.
         pub negotiation_id: Address,
@@ -170,8 +170,8 @@ event! {
         pub price: u64,
         /// The phase of the comparison after this step.
         pub phase: ZopaPhase,
-        /// The midpoint of the zone, which either side can accept; zero before both prices are revealed and
-        /// without a zone.
+        /// The midpoint of the zone, which either side can accept; zero until both prices are revealed, and
+        /// if no zone exists.
         pub midpoint: u64,
         /// The time of the event.
         pub timestamp: i64,
@@ -221,7 +221,7 @@ event! {
         pub index: u8,
         /// The end of the review window. From then on anyone can release the milestone.
         pub review_deadline: i64,
-        /// A hash of the delivery, as the seller states it.
+        /// The delivery hash, as stated by the seller.
         pub evidence: [u8; 32],
         /// The time of the event.
         pub timestamp: i64,
@@ -251,7 +251,7 @@ event! {
         pub negotiation_id: Address,
         /// The milestone, from 0.
         pub index: u8,
-        /// A hash of the complaint, as the buyer states it.
+        /// The complaint hash, as stated by the buyer.
         pub evidence: [u8; 32],
         /// The time of the event.
         pub timestamp: i64,
@@ -288,7 +288,7 @@ event! {
         pub split: u8,
         /// The unclaimed milestones. They are refunded.
         pub refunded: u8,
-        /// The seller's amount for all of them, after the fee.
+        /// The seller's total amount, after the fee.
         pub seller_amount: u64,
         /// The fee on them.
         pub fee: u64,
@@ -318,9 +318,9 @@ event! {
 }
 
 event! {
-    /// The price is paid. The deposit is accounted for to the unit: settled_amount (fee included), the decay
-    /// and the buyer's refund add up to it. A PayoutRecorded follows for each amount that could not be
-    /// delivered.
+    /// The price is paid. The deposit is accounted for to the unit: it equals settled_amount
+    /// (fee included) + decay + buyer's refund. A PayoutRecorded follows for each amount that
+    /// could not be delivered.
     pub struct NegotiationSettled {
         /// The negotiation's address.
         pub negotiation_id: Address,
@@ -353,7 +353,7 @@ event! {
     pub struct NegotiationExpired {
         /// The negotiation's address.
         pub negotiation_id: Address,
-        /// The buyer's refund: the escrow less its decay.
+        /// The buyer's refund: the escrow less the decay.
         pub refund_amount: u64,
         /// The number of offers.
         pub rounds_completed: u8,
@@ -370,7 +370,7 @@ event! {
         pub negotiation_id: Address,
         /// The party that rejected; the negotiation's own address if the prices left no zone.
         pub rejected_by: Address,
-        /// The buyer's refund: the escrow less its decay.
+        /// The buyer's refund: the escrow less the decay.
         pub refund_amount: u64,
         /// The number of offers.
         pub rounds_completed: u8,
@@ -380,7 +380,7 @@ event! {
 }
 
 event! {
-    /// A part of the seller's bond, or all of it, has left the deposit.
+    /// All or part of the seller's bond has left the deposit.
     pub struct BondSettled {
         /// The negotiation's address.
         pub negotiation_id: Address,
@@ -453,7 +453,7 @@ impl ConfigUpdated {
     }
 }
 
-/// The bytes of an event in the log.
+/// An event's logged bytes.
 #[repr(C, packed)]
 #[derive(Clone, Copy)]
 struct Logged<E> {
@@ -461,13 +461,13 @@ struct Logged<E> {
     event: E,
 }
 
-// SAFETY: the struct is packed, so it has no padding, and any bytes are valid for both fields, as `E` is
+// SAFETY: the struct is packed, so no padding exists, and any bytes are valid for both fields, as `E` is
 // Wire.
 unsafe impl<E: Wire> Wire for Logged<E> {
     const TYPE: crate::schema::table::Type = E::TYPE;
 }
 
-/// Writes an event to the log as one slice.
+/// Logs an event as a single slice.
 #[inline(always)]
 pub fn log<E: Wire>(discriminator: [u8; 8], event: E) {
     let logged = Logged {

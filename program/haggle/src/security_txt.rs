@@ -1,5 +1,5 @@
-//! The contacts for security reports, in the deployed file itself, where explorers find them. The format is
-//! that of the `solana-security-txt` crate: names and values between two markers, each closed by a zero byte.
+//! The contacts for security reports, in the deployed file itself, where explorers find them. It follows the
+//! `solana-security-txt` crate's format: names and values between markers, each closed by a zero byte.
 
 macro_rules! security_txt {
     ($($name:ident: $value:literal,)*) => {

@@ -1,5 +1,5 @@
-//! The payment of a price, at once or by milestones, and the settlement that follows when all of it is
-//! decided.
+//! Price payments, at once or by milestones, and the settlement that follows when the
+//! whole price is decided.
 
 use crate::error::{HaggleError, Result};
 use crate::event::{BondSettled, NegotiationSettled};
@@ -8,7 +8,7 @@ use crate::state::bond::SettledBond;
 use crate::state::{BondReason, Negotiation, NegotiationStatus};
 use pinocchio::Address;
 
-/// A part of the price that is paid now, in base units.
+/// The part of the price paid now, in base units.
 #[derive(Clone, Copy)]
 pub struct Paid {
     /// The seller's amount.
@@ -18,8 +18,8 @@ pub struct Paid {
 }
 
 impl Paid {
-    /// Counts a part of the price as paid. Its fee is the fee on all paid parts less the fee on the earlier
-    /// ones, so tranches cost the same as one payment.
+    /// Counts a part of the price as paid. The fee is the fee on all paid parts less the fee on earlier
+    /// parts, so tranches cost the same as a single payment.
     ///
     /// # Errors
     /// Overflow if the paid parts exceeded 64 bits.
@@ -39,8 +39,8 @@ impl Paid {
     }
 }
 
-/// Settles a negotiation whose price is decided to the last unit: `bond_to_buyer` of a held bond goes to the
-/// buyer, the rest to the seller, for this reason.
+/// Settles a negotiation whose price is decided to the last unit: from any held bond, `bond_to_buyer` goes to
+/// the buyer, the rest to the seller, for this reason.
 ///
 /// # Errors
 /// Overflow if the decay were negative.
@@ -71,7 +71,7 @@ pub fn settle(
     Ok(end_bond(negotiation, |_| (bond_to_buyer, reason), now))
 }
 
-/// Settles the negotiation if each of its milestones is decided. Until then the bond stays in the vault.
+/// Settles the negotiation if every milestone is decided. Otherwise the bond stays in the vault.
 ///
 /// # Errors
 /// As `settle`.
@@ -87,8 +87,8 @@ pub fn settle_when_decided(
     settle(negotiation, forfeited, BondReason::Settlement, now)
 }
 
-/// Takes the bond, if one is held, out of the deposit, and logs its parts. `decide` returns the part that the buyer
-/// gets, at most all of the bond, and the reason. The caller has already logged the event that caused it.
+/// Takes any held bond out of the deposit, and logs the parts. `decide` returns the part that the buyer gets,
+/// at most all of the bond, and the reason. The caller has already logged the event that caused it.
 #[inline(always)]
 pub fn end_bond(
     negotiation: &mut State<'_, Negotiation>,
@@ -149,7 +149,7 @@ fn emit_bond_part(
     .emit();
 }
 
-/// Requires a share of at most the whole, in basis points.
+/// Requires a share (basis points) no greater than the whole.
 ///
 /// # Errors
 /// InvalidParams.

@@ -39,7 +39,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     let (mut config, successor) = (accounts.config, accounts.authority.address());
 
     let none = Address::new_from_array([0; 32]);
-    // Zero means that there is no proposal. The check does not assume that no key signs for the zero address.
+    // Zero means that there is no proposal. The check does not rely on the zero address being unable to sign.
     if !address_eq(successor, &config.pending_authority) || address_eq(successor, &none) {
         return Err(HaggleError::Unauthorized.into());
     }
@@ -63,7 +63,7 @@ mod tests {
 
     const NONE: Address = Address::new_from_array([0; 32]);
 
-    /// The authority has named the stranger as its successor.
+    /// The authority has named the stranger as successor.
     fn proposed() -> Fixture {
         let mut fixture = Fixture::new();
         let call = fixture.propose(STRANGER);
@@ -108,7 +108,7 @@ mod tests {
             fixture.set_paused(Flag::ON),
             fixture.propose(AUTHORITY),
         ];
-        // Until the successor accepts, the authority has them.
+        // Until the successor accepts, the authority keeps them.
         for call in &by_former {
             fixture.clone().run(call).succeeds();
         }

@@ -34,7 +34,7 @@ instruction! {
         seller_token_account: Option<Source<'a, Seller>>,
         /// The mint of the escrow.
         token_mint: ReadMint<'a>,
-        /// The token program of the mint; only if a bond is required.
+        /// The mint's token program; only if a bond is required.
         token_program: Option<TokenProgram>,
     }
     effects {
@@ -60,8 +60,8 @@ instruction! {
 ///
 /// # Errors
 /// InvalidState after the first time, Expired, Unauthorized unless the seller signs, StaleState for other
-/// terms or decimals, 3005 without an account that the bond needs; the token program's error if the seller
-/// has too little, which ends the transaction.
+/// terms or decimals, 3005 if an account needed for the bond is missing; the token program's error, ending
+/// the transaction, if the seller's balance is too low.
 #[inline(never)]
 pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     let (args, accounts) = load(accounts, data)?;

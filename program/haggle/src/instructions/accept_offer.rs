@@ -12,18 +12,18 @@ use crate::token::kinds::{Buyer, EscrowMint, Seller, TokenProgram};
 use pinocchio::AccountView;
 
 instruction! {
-    /// Accepts the other side's offer, or the midpoint of the zone. The seller gets the price less the fee,
-    /// and its bond; the buyer gets the rest of the effective escrow. With milestones the price and the bond
-    /// stay in the vault until the milestones are decided. Fee and decay stay in the vault until the
+    /// Accepts the opposite side's offer, or the midpoint of the zone. The seller gets the price less the
+    /// fee, plus the bond; the buyer gets the rest of the effective escrow. With milestones the price and the
+    /// bond stay in the vault until the milestones are decided. Fee and decay stay in the vault until the
     /// negotiation is closed.
     pub fn accept_offer(
-        /// The negotiation's created_at, as the signer saw it.
+        /// The negotiation's created_at that the signer saw.
         created_at: i64,
         /// The negotiation's current_round, as the signer saw it.
         expected_round: u8,
-        /// The offered price, as the signer saw it, in base units of the mint.
+        /// The offered price that the signer saw, in the mint's base units.
         expected_amount: u64,
-        /// The negotiation's metadata, as the signer saw it: the offer's, or for the midpoint the creation's.
+        /// The negotiation metadata that the signer saw: the offer's, or for the midpoint the creation's.
         expected_metadata: [u8; 64],
     );
     accounts<'a> {
@@ -33,15 +33,15 @@ instruction! {
         negotiation: State<'a, Negotiation>,
         /// The vault.
         escrow_vault: Vault<'a>,
-        /// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment
+        /// Any buyer token account. If it is not payable, it must be the associated account, and the payment
         /// is recorded.
         buyer_token_account: Recipient<'a, Buyer>,
-        /// A token account of the seller. If it cannot be paid, it must be the associated one, and the
-        /// payment is recorded.
+        /// Any seller token account. If it is not payable, it must be the associated account, and the payment
+        /// is recorded.
         seller_token_account: Recipient<'a, Seller>,
         /// The mint of the escrow.
         token_mint: EscrowMint,
-        /// The token program of the mint.
+        /// The mint's token program.
         token_program: TokenProgram,
     }
     effects {
@@ -62,10 +62,10 @@ instruction! {
     }
 }
 
-/// Settles the negotiation, or starts its milestones.
+/// Settles the negotiation, or starts the milestones.
 ///
 /// # Errors
-/// InvalidState, also without an offer, NoZopa, Expired, ResponseWindowExpired, Unauthorized, StaleState,
+/// InvalidState, also if no offer exists, NoZopa, Expired, ResponseWindowExpired, Unauthorized, StaleState,
 /// NotYourTurn for the signer's own offer.
 #[inline(never)]
 pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
@@ -421,7 +421,7 @@ mod tests {
         fixture.run(&call).succeeds();
     }
 
-    /// The arguments of an acceptance without metadata.
+    /// Acceptance arguments without metadata.
     fn seen(expected_round: u8, expected_amount: u64) -> Args {
         Args {
             created_at: CREATED,

@@ -10,14 +10,14 @@ use pinocchio::address::address_eq;
 use pinocchio::AccountView;
 
 instruction! {
-    /// Claims a milestone, in any order, one at a time. The buyer then has a review window to release or
-    /// dispute it; after that anyone can release it.
+    /// Claims a milestone, in any order, only one at a time. The buyer then has a review window to release or
+    /// dispute the milestone; afterwards anyone can release it.
     pub fn claim_milestone(
-        /// The negotiation's created_at, as the signer saw it.
+        /// The negotiation's created_at that the signer saw.
         created_at: i64,
         /// The milestone, from 0.
         index: u8,
-        /// A hash of the delivery. Only the event keeps it.
+        /// The delivery hash. Only the event keeps it.
         evidence: [u8; 32],
     );
     accounts<'a> {
@@ -246,7 +246,7 @@ mod tests {
         for who in [BUYER, STRANGER, ARBITER] {
             let call = fixture.claim_milestone(&deal, 0).with("seller", who);
             fixture.refuses(&call, HaggleError::Unauthorized);
-            // The checks come in the order index, state, clock, signer.
+            // The checks come in this order: index, state, clock, signer.
             fixture
                 .at(MILESTONE_DEADLINE)
                 .refuses(&call, HaggleError::Expired);

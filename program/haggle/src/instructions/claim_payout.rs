@@ -13,9 +13,9 @@ use pinocchio::AccountView;
 instruction! {
     /// Pays the signer's recorded payout to any token account that the signer names.
     pub fn claim_payout(
-        /// The negotiation's created_at, as the signer saw it.
+        /// The negotiation's created_at that the signer saw.
         created_at: i64,
-        /// The recorded payout, as the signer saw it, in base units of the mint. Zero is InvalidParams.
+        /// The recorded payout that the signer saw, in the mint's base units. InvalidParams if zero.
         amount: u64,
     );
     accounts<'a> {
@@ -25,11 +25,11 @@ instruction! {
         negotiation: State<'a, Negotiation>,
         /// The vault.
         escrow_vault: Vault<'a>,
-        /// The token account to pay to, with any owner.
+        /// The receiving token account, with any owner.
         destination_token_account: Destination<'a>,
         /// The mint of the escrow.
         token_mint: EscrowMint,
-        /// The token program of the mint.
+        /// The mint's token program.
         token_program: TokenProgram,
     }
     effects {
@@ -54,8 +54,8 @@ instruction! {
 /// Pays the recorded payout.
 ///
 /// # Errors
-/// InvalidParams for zero, InvalidState before an agreement or an end, Unauthorized, StaleState for another
-/// amount than the recorded one, PayoutPending while the vault is frozen or holds too little.
+/// InvalidParams for zero, InvalidState while the negotiation is neither agreed nor ended, Unauthorized, StaleState for
+/// another amount than the recorded one, PayoutPending while the vault is frozen or holds too little.
 #[inline(never)]
 pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     let (args, accounts) = load(accounts, data)?;

@@ -1,4 +1,4 @@
-//! The accounts of a finished negotiation are closed.
+//! Closes a finished negotiation's accounts.
 
 use crate::error::{HaggleError, Result};
 use crate::escrow::{pay_and_close, ClosingRecipient, Vault};
@@ -14,8 +14,8 @@ use pinocchio::{AccountView, Address};
 instruction! {
     /// Closes a finished negotiation: delivers recorded payouts, sends fee and decay to the treasury, and all
     /// rent to the buyer. Donations to the vault go to the treasury, or in wrapped SOL to the buyer. Anyone
-    /// can send it, but not in the second of creation. It pays no account with a delegate or a close
-    /// authority, regardless of the signer.
+    /// can send it, but not in the second of creation. It pays no account with a delegate or close authority,
+    /// regardless of the signer.
     pub fn close_negotiation();
     accounts<'a> {
         /// Any signer.
@@ -26,18 +26,18 @@ instruction! {
         escrow_vault: Vault<'a>,
         /// The configuration, which keeps the totals.
         config: State<'a, ProtocolConfig>,
-        /// The buyer, which gets the rent of both accounts.
+        /// The buyer, which gets both accounts' rent.
         buyer: RentRecipient<'a>,
         /// A token account of the treasury; only if something goes there. An account of another owner or mint
         /// is ConstraintRaw (2003) even if nothing goes there; the same holds for the next two.
         treasury_token_account: Option<ClosingRecipient<'a, Treasury>>,
-        /// A token account of the buyer; only if the buyer has a recorded payout.
+        /// Any buyer token account; only if the buyer has a recorded payout.
         buyer_token_account: Option<ClosingRecipient<'a, Buyer>>,
-        /// A token account of the seller; only if the seller has a recorded payout.
+        /// Any seller token account; only if the seller has a recorded payout.
         seller_token_account: Option<ClosingRecipient<'a, Seller>>,
         /// The mint of the escrow.
         token_mint: EscrowMint,
-        /// The token program of the mint.
+        /// The mint's token program.
         token_program: TokenProgram,
     }
     effects {
@@ -100,15 +100,15 @@ fn swept(holdings: &TokenAccount<'_>, negotiation: &Negotiation) -> Result<u64> 
 /// Closes the negotiation.
 ///
 /// # Errors
-/// InvalidState before an end and in the second of creation; PayoutPending if a recorded payout or the
-/// treasury's amount cannot be delivered to the given account, or the vault is frozen or holds too little.
+/// InvalidState until the negotiation ends, as well as in the second of creation; PayoutPending if a recorded payout or
+/// the treasury's amount cannot be delivered to the given account, or the vault is frozen or holds too little.
 #[inline(never)]
 pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     let (_, accounts) = load(accounts, data)?;
     let (mut negotiation, mut config) = (accounts.negotiation, accounts.config);
 
     let now = sysvar::now()?;
-    // The next deal at this address has a later created_at, so no signature for this one is valid there.
+    // The next deal at this address is created later, so signatures for this deal are invalid there.
     if !negotiation.is_over() || now <= negotiation.created_at {
         return Err(HaggleError::InvalidState.into());
     }
@@ -142,13 +142,13 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     }
     .emit();
 
-    // The vault's lamports go to the negotiation first: a caller does not see lamports that a called program
-    // pays to an executable account, and a buyer's wallet can become one.
+    // The vault's lamports go to the negotiation first: a caller does not see lamports paid by a called
+    // program to an executable account, and a buyer's wallet can become executable.
     pay_and_close(&negotiation, &accounts.escrow_vault, treasury, recorded)?;
     negotiation.close(accounts.buyer.view())
 }
 
-/// Logs the delivery of a recorded payout.
+/// Logs a recorded payout's delivery.
 #[inline(always)]
 pub fn emit_claimed(negotiation_id: &Address, party: &Address, amount: u64, timestamp: i64) {
     if amount > 0 {
@@ -176,7 +176,7 @@ mod tests {
     /// The recorded payouts of `Fixture::settled_with_recorded_payouts`.
     const BUYERS: u64 = 1_900_000;
     const SELLERS: u64 = 2_985_000;
-    /// The fee on `OFFER`, and the decay of one round.
+    /// The fee on `OFFER`, and a single round's decay.
     const FEE: u64 = 15_000;
     const DECAY: u64 = 100_000;
     const FUNDS_LEFT: u64 = FUNDS - 5_000_000;
@@ -209,7 +209,7 @@ mod tests {
         associated(&TREASURY, &MINT)
     }
 
-    /// A close without accounts for payments.
+    /// A closing call without payment accounts.
     fn bare(fixture: &Fixture, deal: &Deal) -> Call {
         fixture
             .close(deal, STRANGER)
@@ -309,7 +309,7 @@ mod tests {
             Fixture::settled_with_recorded_payouts().0,
         ] {
             let call = fixture.close(&deal, STRANGER);
-            // The clock of a fork can be behind the creation.
+            // A fork's clock can be behind the creation.
             for now in [i64::MIN, CREATED - 1, CREATED] {
                 fixture.at(now).refuses(&call, HaggleError::InvalidState);
             }

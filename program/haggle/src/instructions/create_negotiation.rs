@@ -22,9 +22,9 @@ use pinocchio::address::address_eq;
 use pinocchio::{AccountView, Address};
 
 packed! {
-    /// The terms of a negotiation.
+    /// The negotiation terms.
     pub struct NegotiationParams {
-        /// The deposit in base units of the mint, at least 100,000.
+        /// The deposit in the mint's base units, at least 100,000.
         pub escrow_amount: u64,
         /// SHA-256 of the service's description.
         pub service_hash: [u8; 32],
@@ -40,9 +40,9 @@ packed! {
         pub min_offer_bps: u16,
         /// Whether the parties compare sealed reservation prices before they bargain. Requires a bond.
         pub zopa_enabled: Flag,
-        /// The bond that the seller has to deposit, in base units of the mint; 0 for none.
+        /// The bond that the seller must deposit, in the mint's base units; 0 for none.
         pub bond_required: u64,
-        /// The arbiter of disputes about milestones, neither party; zero without milestones.
+        /// The arbiter of disputes about milestones, neither party; zero unless milestones exist.
         pub arbiter: Address,
         /// Each milestone's share of the price in basis points, together 10,000, with zeros behind the last;
         /// all zeros to pay the price at once.
@@ -52,7 +52,7 @@ packed! {
         pub milestone_deadline: i64,
         /// The time to review a claimed milestone in hours, 1 to 168; 0 without milestones.
         pub review_hours: u8,
-        /// Structured metadata of a known kind: 0, 1 or 2.
+        /// Structured metadata with a known kind: 0, 1 or 2.
         pub metadata: [u8; 64],
         /// The highest protocol fee that the buyer agrees to, in basis points. A higher fee in the
         /// configuration is StaleState.
@@ -72,8 +72,8 @@ instruction! {
         params: NegotiationParams,
     );
     accounts<'a> {
-        /// The buyer. It deposits the escrow and pays the rent, which it gets back when the negotiation is
-        /// closed.
+        /// The buyer. It deposits the escrow and pays the rent. Closing the
+        /// negotiation returns the rent.
         buyer: Payer<'a>,
         /// The invited seller, not the buyer.
         seller: Wallet<'a>,
@@ -88,7 +88,7 @@ instruction! {
         token_mint: NewMint<'a>,
         /// The configuration, which determines the fee.
         config: ReadOnly<'a, ProtocolConfig>,
-        /// The token program of the mint.
+        /// The mint's token program.
         token_program: TokenProgram,
         /// The system program.
         system_program: SystemProgram<'a>,
@@ -153,7 +153,7 @@ impl NegotiationParams {
         metadata::check(&self.metadata)
     }
 
-    /// Reports whether escrow and bond fit in one mint's supply, and sealed prices have a bond: without one a
+    /// Reports whether escrow and bond fit into a mint's supply, and sealed prices have a bond: otherwise a
     /// seller could see the buyer's price and leave.
     #[inline(always)]
     fn has_valid_bond(&self) -> bool {
@@ -192,12 +192,12 @@ impl NegotiationParams {
     }
 }
 
-/// Creates the negotiation and its vault, and moves the escrow to it.
+/// Creates the negotiation and the vault, and moves the escrow there.
 ///
 /// # Errors
 /// UnsupportedMint, InvalidParams for a term out of range or for other decimals, Paused, StaleState for a fee
-/// above the signed maximum; the token program's error if the buyer has too little, which ends the
-/// transaction.
+/// above the signed maximum; the token program's error, ending the transaction, if the buyer's balance is too
+/// low.
 #[inline(never)]
 pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     let (args, accounts) = load(accounts, data)?;
@@ -331,7 +331,7 @@ mod tests {
 
     const ZERO: Address = Address::new_from_array([0; 32]);
 
-    /// Sealed prices, a bond and three milestones; every term differs from its default.
+    /// Sealed prices, a bond and three milestones; every term differs from the default.
     fn full_terms() -> NegotiationParams {
         NegotiationParams {
             escrow_amount: 1_234_567,

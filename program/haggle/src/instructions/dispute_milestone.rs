@@ -13,11 +13,11 @@ instruction! {
     /// Disputes the milestone under review. The arbiter then decides it, and the seller can claim another
     /// one.
     pub fn dispute_milestone(
-        /// The negotiation's created_at, as the signer saw it.
+        /// The negotiation's created_at that the signer saw.
         created_at: i64,
         /// The milestone, from 0.
         index: u8,
-        /// A hash of the complaint. Only the event keeps it.
+        /// The complaint hash. Only the event keeps it.
         evidence: [u8; 32],
     );
     accounts<'a> {

@@ -13,26 +13,26 @@ use pinocchio::AccountView;
 
 instruction! {
     /// Ends a negotiation whose deadline or response window has passed: the buyer gets the escrow back, less
-    /// the decay of the rounds so far, and the seller its bond, less the decay that the seller bears, which
-    /// goes to the buyer: that of its own offers, and of the latest offer if a whole response window after it
-    /// ran out at the seller's turn; one that ran out at the buyer's turn is the buyer's. A seller that has
-    /// not revealed its reservation price in time, after the buyer revealed its own, forfeits the bond to the
-    /// buyer. Anyone can send it.
+    /// the decay of the rounds so far, and the seller the bond, less the decay that the seller bears, which
+    /// goes to the buyer: the decay of the seller's offers, plus the latest offer's decay if a whole response
+    /// window passed at the seller's turn; if it passed at the buyer's turn, the buyer bears that decay. A
+    /// seller failing to reveal a reservation price in time, after the buyer's reveal, forfeits the bond to
+    /// the buyer. Anyone can send it.
     pub fn expire_negotiation();
     accounts<'a> {
         /// The negotiation.
         negotiation: State<'a, Negotiation>,
         /// The vault.
         escrow_vault: Vault<'a>,
-        /// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment
+        /// Any buyer token account. If it is not payable, it must be the associated account, and the payment
         /// is recorded.
         buyer_token_account: Recipient<'a, Buyer>,
-        /// A token account of the seller; only if the seller gets a part of a bond back. If it cannot be paid, it must
-        /// be the associated one, and the payment is recorded.
+        /// Any seller token account; only if the seller gets back any part of the bond. If it is not payable,
+        /// it must be the associated account, and the payment is recorded.
         seller_token_account: Option<Recipient<'a, Seller>>,
         /// The mint of the escrow.
         token_mint: EscrowMint,
-        /// The token program of the mint.
+        /// The mint's token program.
         token_program: TokenProgram,
     }
     effects {
@@ -49,8 +49,8 @@ instruction! {
 /// Ends the negotiation.
 ///
 /// # Errors
-/// InvalidState after an end or an agreement, and before the turn is over; 3005 without an account for a bond
-/// that is returned.
+/// InvalidState once ended or agreed, and until the turn is over; 3005 if the account for a returned bond is
+/// missing.
 #[inline(never)]
 pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     let (_, accounts) = load(accounts, data)?;
@@ -115,7 +115,7 @@ mod tests {
 
     type Point = (fn() -> (Fixture, Deal), i64, u64, u8);
 
-    /// The points at which a negotiation can expire, with the end of the turn, the refund and the number of
+    /// The points where a negotiation can expire, with the end of the turn, the refund and the number of
     /// rounds.
     const POINTS: [Point; 4] = [
         (Fixture::created, NOW + 3_600, 5_000_000, 0),

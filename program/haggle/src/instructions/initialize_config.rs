@@ -22,7 +22,7 @@ instruction! {
         default_decay_rate_bps: u16,
         /// The proposed response window in seconds, 60 to 3,600.
         default_response_window: i64,
-        /// The fee of new negotiations in basis points of the paid price, 0 to 500.
+        /// The fee for new negotiations in basis points of the paid price, 0 to 500.
         default_protocol_fee_bps: u16,
         /// The proposed number of rounds, 1 to 20.
         default_max_rounds: u8,

@@ -1,4 +1,4 @@
-//! One file per instruction: its row of the table, its rules, its tests.
+//! One file per instruction: the table row, the rules, the tests.
 
 pub mod accept_authority;
 pub mod accept_invitation;
@@ -36,8 +36,8 @@ macro_rules! instructions {
         /// Runs the instruction that the first eight bytes of the data name.
         ///
         /// # Errors
-        /// 4100 if the program runs at another address than its own, 100 without eight bytes, 101 if no
-        /// instruction has them, otherwise the instruction's.
+        /// 4100 if the program runs at an unexpected address, 100 for less than eight bytes, 101 for an
+        /// unknown discriminator, otherwise the instruction's.
         #[inline(always)]
         pub fn dispatch(program_id: &Address, accounts: &[AccountView], data: &[u8]) -> Result {
             if !address_eq(program_id, &ID) {

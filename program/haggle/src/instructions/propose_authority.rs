@@ -1,4 +1,4 @@
-//! The authority names its successor.
+//! The authority names a successor.
 
 use crate::error::Result;
 use crate::event::ConfigUpdated;
@@ -8,8 +8,8 @@ use crate::state::ProtocolConfig;
 use pinocchio::{AccountView, Address};
 
 instruction! {
-    /// Names the successor, which becomes the authority with accept_authority. Until then the authority keeps
-    /// its rights, so a mistyped address does no harm.
+    /// Names the successor, which becomes the authority with accept_authority. Meanwhile the authority keeps
+    /// all rights, so mistyping the address does no harm.
     pub fn propose_authority(
         /// The successor; zero to withdraw a proposal.
         new_authority: Address,

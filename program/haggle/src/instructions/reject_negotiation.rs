@@ -13,12 +13,12 @@ use pinocchio::AccountView;
 
 instruction! {
     /// Rejects the negotiation: the buyer gets the escrow back, less the decay of the rounds so far, and the
-    /// seller its bond, less the decay of its own offers, which goes to the buyer. Either party can reject at
-    /// any point before an agreement, within the turn. A seller that has seen the buyer's reservation price
-    /// and rejects before the buyer's first offer forfeits the bond to the buyer; it agrees to the forfeiture
-    /// by leaving its token account out.
+    /// seller the bond, less the decay of the seller's offers, which goes to the buyer. Either party can
+    /// reject at any point until the agreement, within the turn. A seller rejecting after the buyer's
+    /// reservation price is revealed and before the buyer's first offer forfeits the bond to the buyer; it
+    /// agrees to the forfeiture by leaving the token account out.
     pub fn reject_negotiation(
-        /// The negotiation's created_at, as the signer saw it.
+        /// The negotiation's created_at that the signer saw.
         created_at: i64,
         /// The negotiation's current_round, as the signer saw it.
         expected_round: u8,
@@ -30,16 +30,16 @@ instruction! {
         negotiation: State<'a, Negotiation>,
         /// The vault.
         escrow_vault: Vault<'a>,
-        /// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment
+        /// Any buyer token account. If it is not payable, it must be the associated account, and the payment
         /// is recorded.
         buyer_token_account: Recipient<'a, Buyer>,
-        /// A token account of the seller; only if a part of the bond is returned. If it cannot be paid, it must
-        /// be the associated one, and the payment is recorded. A seller that rejects a negotiation with
-        /// bond_required names it in every state, except where it forfeits the bond.
+        /// Any seller token account; only if a part of the bond is returned. If it is not payable, it must be
+        /// the associated account, and the payment is recorded. A seller rejecting a negotiation with
+        /// bond_required names it in every state, except to forfeit the bond.
         seller_token_account: Option<Recipient<'a, Seller>>,
         /// The mint of the escrow.
         token_mint: EscrowMint,
-        /// The token program of the mint.
+        /// The mint's token program.
         token_program: TokenProgram,
     }
     effects {
@@ -61,9 +61,9 @@ instruction! {
 /// Ends the negotiation.
 ///
 /// # Errors
-/// InvalidState after an end or an agreement, Expired, ResponseWindowExpired, Unauthorized, StaleState, also
-/// if the seller names an account for a bond that it would forfeit, 3005 without an account for a bond that
-/// is returned, or that the seller would not forfeit.
+/// InvalidState once ended or agreed, Expired, ResponseWindowExpired, Unauthorized, StaleState, including
+/// when the seller names an account for a bond that would be forfeited, 3005 if the account for a bond that
+/// is returned, or would not be forfeited, is missing.
 #[inline(never)]
 pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     let (args, accounts) = load(accounts, data)?;
@@ -77,9 +77,9 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     let side = negotiation.side_of(rejector)?;
     negotiation.check_round(args.created_at, args.expected_round)?;
     let forfeits = side == OfferSide::Seller && negotiation.rejection_forfeits_bond();
-    // A seller that leaves the account out agrees to forfeit its bond, and one that names an account does
-    // not. It names one even before the deposit, so that a signature from that time cannot forfeit the bond
-    // later.
+    // A seller agrees to forfeit the bond by leaving the account out, and declines by naming an
+    // account. It names the account even before the deposit, so that an early signature cannot
+    // forfeit the bond later.
     if side == OfferSide::Seller && negotiation.bond_required > 0 {
         match (forfeits, &accounts.seller_token_account) {
             (true, Some(_)) => return Err(HaggleError::StaleState.into()),
@@ -233,7 +233,7 @@ mod tests {
         }
     }
 
-    /// A rejection with the account of a returned bond.
+    /// A rejection with the account for returning the bond.
     fn with_bond(fixture: &Fixture, deal: &Deal, rejector: Address) -> Call {
         fixture
             .reject(deal, rejector)

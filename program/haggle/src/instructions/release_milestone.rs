@@ -14,10 +14,10 @@ use pinocchio::AccountView;
 
 instruction! {
     /// Pays the milestone under review. The buyer can release it at any time, anyone after the review window.
-    /// The last decided milestone settles the negotiation: the seller gets back its bond, less the fraction
-    /// of it that equals the refunded fraction of the price.
+    /// The last decided milestone settles the negotiation: the seller gets back the bond, less the fraction
+    /// that equals the refunded fraction of the price.
     pub fn release_milestone(
-        /// The negotiation's created_at, as the signer saw it.
+        /// The negotiation's created_at that the signer saw.
         created_at: i64,
         /// The milestone, from 0.
         index: u8,
@@ -29,15 +29,15 @@ instruction! {
         negotiation: State<'a, Negotiation>,
         /// The vault.
         escrow_vault: Vault<'a>,
-        /// A token account of the buyer; only if the buyer gets a part of the bond. If it cannot be paid, it
-        /// must be the associated one, and the payment is recorded.
+        /// Any buyer token account; only if the buyer gets a part of the bond. If it is not payable, it must
+        /// be the associated account, and the payment is recorded.
         buyer_token_account: Option<Recipient<'a, Buyer>>,
-        /// A token account of the seller. If it cannot be paid, it must be the associated one, and the
-        /// payment is recorded.
+        /// Any seller token account. If it is not payable, it must be the associated account, and the payment
+        /// is recorded.
         seller_token_account: Recipient<'a, Seller>,
         /// The mint of the escrow.
         token_mint: EscrowMint,
-        /// The token program of the mint.
+        /// The mint's token program.
         token_program: TokenProgram,
     }
     effects {
@@ -60,8 +60,8 @@ instruction! {
 ///
 /// # Errors
 /// InvalidParams without this milestone, InvalidState unless it is under review, Unauthorized during the
-/// review window unless the buyer signs, StaleState, 3005 without an account for the buyer's part of the
-/// bond.
+/// review window unless the buyer signs, StaleState, 3005 if the account for the buyer's part of the bond is
+/// missing.
 #[inline(never)]
 pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     let (args, accounts) = load(accounts, data)?;
@@ -178,7 +178,7 @@ mod tests {
         let before = fixture.clone();
         let call = fixture.release(&deal, BUYER, 1);
         let outcome = fixture.run(&call);
-        // The fee on the whole price is 14,999, of which 10,000 are due for the first two tranches.
+        // The fee on the whole price is 14,999, including 10,000 due for the first two tranches.
         outcome.succeeds().emitted(&[
             released_event(&fixture, &deal, 1, [994_901, 4_999]),
             fixture.settled_event(&deal, PRICE, FEE),
@@ -300,7 +300,7 @@ mod tests {
         fixture.freeze(&deal.seller_token_account);
         let vault = fixture.balance(&deal.escrow_vault);
         let mut recorded = 0;
-        // The fees are those on 999,899, 1,999,799 and 2,999,999, each less the one before.
+        // The fees on 999,899, 1,999,799 and 2,999,999, each less the previous fee.
         for (index, net, fee) in [
             (0, 994_900, 4_999),
             (1, 994_901, 4_999),
@@ -312,7 +312,7 @@ mod tests {
             let mut events = vec![released_event(&fixture, &deal, index, [net, fee])];
             let mut amount = net;
             if index == 2 {
-                // The last tranche and the bond are one amount.
+                // The last tranche and the bond form a single amount.
                 events.push(fixture.settled_event(&deal, PRICE, FEE));
                 events.push(fixture.bond_event(&deal, SELLER, BOND, BondReason::Settlement));
                 amount += BOND;

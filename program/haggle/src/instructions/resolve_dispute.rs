@@ -15,9 +15,9 @@ use pinocchio::AccountView;
 
 instruction! {
     /// Divides a disputed milestone between the parties. The last decided milestone settles the negotiation:
-    /// the seller gets its bond back, less the fraction of it that equals the refunded fraction of the price.
+    /// the seller gets the bond back, less the fraction that equals the refunded fraction of the price.
     pub fn resolve_dispute(
-        /// The negotiation's created_at, as the signer saw it.
+        /// The negotiation's created_at that the signer saw.
         created_at: i64,
         /// The milestone, from 0.
         index: u8,
@@ -31,15 +31,15 @@ instruction! {
         negotiation: State<'a, Negotiation>,
         /// The vault.
         escrow_vault: Vault<'a>,
-        /// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment
+        /// Any buyer token account. If it is not payable, it must be the associated account, and the payment
         /// is recorded.
         buyer_token_account: Recipient<'a, Buyer>,
-        /// A token account of the seller. If it cannot be paid, it must be the associated one, and the
-        /// payment is recorded.
+        /// Any seller token account. If it is not payable, it must be the associated account, and the payment
+        /// is recorded.
         seller_token_account: Recipient<'a, Seller>,
         /// The mint of the escrow.
         token_mint: EscrowMint,
-        /// The token program of the mint.
+        /// The mint's token program.
         token_program: TokenProgram,
     }
     effects {
@@ -211,7 +211,7 @@ mod tests {
     /// The whole price is one disputed tranche.
     #[test]
     fn the_last_decision_settles_and_splits_the_bond() {
-        // The share of the bond that the buyer gets is that of the price, rounded down.
+        // The buyer's share of the bond equals the refunded share of the price, rounded down.
         for (seller_bps, gross, forfeited) in [
             (0, 0, BOND),
             (1, 299, 249_975),
@@ -371,7 +371,7 @@ mod tests {
             fixture.recorded_event(&deal, BUYER, half.back),
             fixture.recorded_event(&deal, SELLER, half.net),
         ]);
-        // The fee on 499,949 + 499,950 is 4,999, of which 2,499 were due before.
+        // The fee on 499,949 + 499,950 is 4,999, including 2,499 due before.
         let second = split(497_450, 2_500, 499_950);
         let call = fixture.resolve(&deal, 1, 5_000);
         let outcome = fixture.run(&call);

@@ -1,4 +1,4 @@
-//! One side reveals its reservation price.
+//! One side reveals a reservation price.
 
 use crate::error::{Framework, HaggleError, Result};
 use crate::escrow::{Delivery, Division, Recipient, Vault};
@@ -14,13 +14,13 @@ use crate::token::kinds::{Buyer, EscrowMint, Seller, TokenProgram};
 use pinocchio::AccountView;
 
 instruction! {
-    /// Reveals a reservation price: the buyer first, then the seller, each within its turn. If the prices
-    /// leave a zone, its midpoint becomes an offer that either side can accept. Otherwise the negotiation
-    /// ends: the buyer gets the escrow back and the seller its bond.
+    /// Reveals a reservation price: the buyer first, then the seller, each within their own turn. If the
+    /// prices leave a zone, the midpoint becomes an offer that either side can accept. Otherwise the
+    /// negotiation ends: the buyer gets the escrow back and the seller the bond.
     pub fn reveal_zopa_price(
-        /// The negotiation's created_at, as the signer saw it.
+        /// The negotiation's created_at that the signer saw.
         created_at: i64,
-        /// The reservation price in base units of the mint, from min_offer_bps of the escrow, but at least 1,
+        /// The reservation price in the mint's base units, from min_offer_bps of the escrow, but at least 1,
         /// to the escrow.
         price: u64,
         /// The nonce of the commitment.
@@ -33,15 +33,15 @@ instruction! {
         negotiation: State<'a, Negotiation>,
         /// The vault; only if the prices leave no zone.
         escrow_vault: Option<Vault<'a>>,
-        /// A token account of the buyer; only if the prices leave no zone. If it cannot be paid, it must be
-        /// the associated one, and the payment is recorded.
+        /// Any buyer token account; only if the prices leave no zone. If it is not payable, it must be the
+        /// associated account, and the payment is recorded.
         buyer_token_account: Option<Recipient<'a, Buyer>>,
-        /// A token account of the seller; only if the prices leave no zone. If it cannot be paid, it must be
-        /// the associated one, and the payment is recorded.
+        /// Any seller token account; only if the prices leave no zone. If it is not payable, it must be the
+        /// associated account, and the payment is recorded.
         seller_token_account: Option<Recipient<'a, Seller>>,
         /// The mint of the escrow; only if the prices leave no zone.
         token_mint: Option<EscrowMint>,
-        /// The token program of the mint; only if the prices leave no zone. Without token_mint either token
+        /// The mint's token program; only if the prices leave no zone. Without token_mint either token
         /// program is accepted.
         token_program: Option<TokenProgram>,
     }
@@ -60,8 +60,8 @@ instruction! {
 ///
 /// # Errors
 /// InvalidParams for a price out of range, InvalidState if no reveal is due, Expired, ResponseWindowExpired,
-/// also if the buyer's reveal would leave the seller less than a response window, Unauthorized, StaleState,
-/// NotYourTurn, ZopaCommitmentMismatch, 3005 without an account that the end needs.
+/// also for a buyer's reveal leaving the seller less than a response window, Unauthorized, StaleState,
+/// NotYourTurn, ZopaCommitmentMismatch, 3005 if an account needed to end is missing.
 #[inline(never)]
 pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     let (args, accounts) = load(accounts, data)?;
@@ -108,7 +108,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
         negotiation.seller_price = price;
         negotiation.zopa_phase = ZopaPhase::Revealed;
         if let Some(zone) = { negotiation.buyer_price }.checked_sub(price) {
-            // Half of the zone above the seller's price is at most the buyer's price.
+            // Half of the zone above the seller's price does not exceed the buyer's price.
             midpoint = price.checked_add(zone / 2).ok_or(HaggleError::Overflow)?;
             negotiation.current_offer_amount = midpoint;
             negotiation.current_offer_by = *id;
@@ -213,7 +213,7 @@ mod tests {
         )
     }
 
-    /// The first three events of an end without a zone.
+    /// The first three events when no zone exists.
     fn ending_events(fixture: &Fixture, deal: &Deal) -> [Vec<u8>; 3] {
         [
             revealed_event(fixture, deal, SELLER, TOO_MUCH, ZopaPhase::Revealed, 0),
@@ -565,7 +565,7 @@ mod tests {
         fixture.now = NOW + 1_000;
         fixture.commits(&deal, SELLER, SELLER_PRICE);
         assert_eq!({ fixture.negotiation(&deal).turn_deadline }, NOW + 2_800);
-        // The turn lasts until then, but from here on the seller would have less than its half hour.
+        // The turn lasts longer, but from here on the seller would have less than half an hour.
         let call = fixture.reveal(&deal, BUYER, BUYER_PRICE, nonce_of(BUYER));
         for late in [NOW + 1_801, NOW + 2_799, NOW + 2_800] {
             for who in [BUYER, SELLER, STRANGER] {

@@ -9,7 +9,7 @@ use crate::state::ProtocolConfig;
 use pinocchio::AccountView;
 
 instruction! {
-    /// Stops or resumes the creation of negotiations. Existing negotiations continue, so a pause locks no
+    /// Stops or resumes the creation of negotiations. Existing negotiations continue, so pausing locks no
     /// money.
     pub fn set_paused(
         /// Whether the creation of negotiations is stopped.

@@ -14,20 +14,20 @@ use pinocchio::AccountView;
 
 instruction! {
     /// Divides the undecided part of the price and the bond as both parties have agreed, and settles the
-    /// negotiation. It is possible from the agreement on the price until the settlement, also after the
+    /// negotiation. It is possible from the agreement on the price until the settlement, even past the
     /// milestones' deadline.
     pub fn settle_by_agreement(
-        /// The negotiation's created_at, as the signers saw it.
+        /// The negotiation's created_at that the signers saw.
         created_at: i64,
         /// The negotiation's milestones_decided, as the signers saw it.
         expected_decided: u8,
-        /// The time in Unix seconds from which on the agreement is void.
+        /// The Unix time in seconds when the agreement becomes void.
         valid_until: i64,
         /// The seller's share of the undecided milestones in basis points, 0 to 10,000, rounded down to a
-        /// base unit. The protocol's fee comes out of it.
+        /// base unit. The protocol's fee is deducted.
         seller_bps: u16,
-        /// The buyer's share of the held bond in basis points, 0 to 10,000, rounded down to a base unit; 0
-        /// without a held bond.
+        /// The buyer's share of the held bond in basis points, 0 to 10,000, rounded down to a base unit; 0 if
+        /// no bond is held.
         bond_to_buyer_bps: u16,
     );
     accounts<'a> {
@@ -39,15 +39,15 @@ instruction! {
         negotiation: State<'a, Negotiation>,
         /// The vault.
         escrow_vault: Vault<'a>,
-        /// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment
+        /// Any buyer token account. If it is not payable, it must be the associated account, and the payment
         /// is recorded.
         buyer_token_account: Recipient<'a, Buyer>,
-        /// A token account of the seller. If it cannot be paid, it must be the associated one, and the
-        /// payment is recorded.
+        /// Any seller token account. If it is not payable, it must be the associated account, and the payment
+        /// is recorded.
         seller_token_account: Recipient<'a, Seller>,
         /// The mint of the escrow.
         token_mint: EscrowMint,
-        /// The token program of the mint.
+        /// The mint's token program.
         token_program: TokenProgram,
     }
     effects {
@@ -82,7 +82,7 @@ instruction! {
 ///
 /// # Errors
 /// InvalidParams for a share above the whole, InvalidState before the agreement on the price and after the
-/// settlement, and for a share of a bond that is not held, Expired, StaleState.
+/// settlement, also for a bond share if no bond is held, Expired, StaleState.
 #[inline(never)]
 pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     let (args, accounts) = load(accounts, data)?;
@@ -220,7 +220,7 @@ mod tests {
         point("no bond", without_bond, 0b000, 0),
     ];
 
-    /// The arguments of both parties on the negotiation as it is now.
+    /// Both parties' arguments for the current negotiation.
     fn args(fixture: &Fixture, deal: &Deal) -> Args {
         let negotiation = fixture.negotiation(deal);
         Args {
@@ -316,7 +316,7 @@ mod tests {
         ] {
             assert_eq!(fixture.balance(&account), before.balance(&account) + amount);
         }
-        // Only the decay of one round and the fee stay.
+        // Only the fee and a single round's decay stay.
         assert_eq!(fixture.balance(&deal.escrow_vault), 100_000 + paid / 200);
         fixture.refuses(&call, HaggleError::InvalidState);
     }
@@ -547,7 +547,7 @@ mod tests {
             let call = with(&fixture, &deal, |_| {});
             let outcome = fixture.run(&call);
             outcome.succeeds();
-            // Half of 2,000,100 is paid; the fee on 1,999,949 is 9,999, of which 4,999 were due before.
+            // Half of 2,000,100 is paid; the fee on 1,999,949 is 9,999, including 4,999 due before.
             let to_buyer = 1_000_050 + 62_500;
             let to_seller = 1_000_050 - 5_000 + 187_500;
             assert!(outcome.events().ends_with(&[

@@ -12,26 +12,26 @@ use crate::token::kinds::{Buyer, EscrowMint, Seller, TokenProgram};
 use pinocchio::AccountView;
 
 instruction! {
-    /// Decides the undecided milestones after their deadline, or, with an open dispute, after the arbiter's
-    /// time: claimed and undisputed ones are paid, disputed ones split in half, the odd unit to the buyer,
-    /// and unclaimed ones refunded. The seller gets back its bond, less the fraction of it that equals the
-    /// fraction of the price that the buyer gets back for unclaimed milestones and by the arbiter's
-    /// decisions. Anyone can send it.
+    /// Decides the undecided milestones after their deadline, or after the arbiter's time if a dispute is
+    /// open: claimed and undisputed ones are paid, disputed ones split in half, the odd unit to the buyer,
+    /// and unclaimed ones refunded. The seller gets back the bond, less the fraction that equals the fraction
+    /// of the price that the buyer gets back for unclaimed milestones and by the arbiter's decisions. Anyone
+    /// can send it.
     pub fn settle_deadline();
     accounts<'a> {
         /// The negotiation.
         negotiation: State<'a, Negotiation>,
         /// The vault.
         escrow_vault: Vault<'a>,
-        /// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment
+        /// Any buyer token account. If it is not payable, it must be the associated account, and the payment
         /// is recorded.
         buyer_token_account: Recipient<'a, Buyer>,
-        /// A token account of the seller. If it cannot be paid, it must be the associated one, and the
-        /// payment is recorded.
+        /// Any seller token account. If it is not payable, it must be the associated account, and the payment
+        /// is recorded.
         seller_token_account: Recipient<'a, Seller>,
         /// The mint of the escrow.
         token_mint: EscrowMint,
-        /// The token program of the mint.
+        /// The mint's token program.
         token_program: TokenProgram,
     }
     effects {
@@ -124,7 +124,7 @@ mod tests {
     };
     use std::collections::BTreeSet;
 
-    /// The state of a milestone at the deadline.
+    /// A milestone's state at the deadline.
     #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
     enum Tranche {
         Unclaimed,
@@ -142,11 +142,11 @@ mod tests {
         Tranche::Divided,
     ];
 
-    /// The seller's share of a divided milestone.
+    /// The seller's share when a milestone is divided.
     const ARBITERS: u16 = 3_333;
     /// The buyer's balance after the agreement.
     const BUYER_HAS: u64 = FUNDS - ESCROW + 4_900_000 - PRICE;
-    /// The decay of one round.
+    /// A single round's decay.
     const DECAY: u64 = 100_000;
     const SHARES_OF_EIGHT: [u16; 8] = [1_249, 1_251, 1, 3_333, 777, 1_111, 2_277, 1];
 
@@ -172,8 +172,8 @@ mod tests {
             let share: u128 = shares[..count].iter().map(|share| u128::from(*share)).sum();
             u128::from(PRICE) * share / 10_000
         };
-        // The seller's gross amounts before and now, the buyer's halves of disputes, and its other refunds
-        // before and now.
+        // The seller's gross amounts before and now, the buyer's halves of disputes, the buyer's remaining
+        // refunds before and now.
         let [mut before, mut now, mut halves, mut earlier_refund, mut refund] = [0; 5];
         let [mut released, mut split, mut refunded] = [0u8; 3];
         for (index, tranche) in tranches.iter().enumerate() {
@@ -306,8 +306,8 @@ mod tests {
 
     #[test]
     fn milestones_are_settled_in_every_combination() {
-        // Four states each, and one milestone under review or none. Combinations without an undecided
-        // milestone are left out.
+        // Four states each, and one milestone under review or none. Fully decided
+        // combinations are left out.
         for (shares, combinations) in [
             (&[10_000][..], 5 - 2),
             (&[3_333, 6_667], 24 - 4),
@@ -395,7 +395,7 @@ mod tests {
             } else {
                 assert_eq!((resolved, settled), (Some(6003), None));
             }
-            // Without an open dispute, the milestones' own deadline counts.
+            // If no dispute is open, the milestones' own deadline counts.
             let mut resolved = disputed.clone();
             resolved.run(&resolve).succeeds();
             for fixture in [&unclaimed, &resolved] {

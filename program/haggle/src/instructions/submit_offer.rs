@@ -10,20 +10,20 @@ use crate::state::{metadata, Negotiation, NegotiationStatus, OfferSide};
 use pinocchio::AccountView;
 
 instruction! {
-    /// Offers a price. An offer starts the next round, which takes its decay from the escrow. The buyer
-    /// opens, then turns alternate.
+    /// Offers a price. An offer starts the next round, whose decay is taken from the escrow. The buyer opens,
+    /// then turns alternate.
     pub fn submit_offer(
-        /// The negotiation's created_at, as the signer saw it.
+        /// The negotiation's created_at that the signer saw.
         created_at: i64,
         /// The negotiation's current_round, as the signer saw it.
         expected_round: u8,
-        /// The price in base units of the mint, from the minimum offer to the effective escrow after this
+        /// The price in the mint's base units, from the minimum offer to the effective escrow after this
         /// round's decay.
         amount: u64,
         /// The requested extension of the deadline in seconds; 0 for none. If the previous offer's request is
-        /// pending, the smaller one is granted and neither stays pending.
+        /// pending, the smaller request is granted and neither stays pending.
         deadline_extension: u32,
-        /// Structured metadata of a known kind: 0, 1 or 2.
+        /// Structured metadata with a known kind: 0, 1 or 2.
         metadata: [u8; 64],
     );
     accounts<'a> {
@@ -123,7 +123,7 @@ mod tests {
     };
     use pinocchio::Address;
 
-    /// The escrow after one and after two rounds of 200 bps.
+    /// The escrow after the first two rounds of 200 bps.
     const AFTER_1: u64 = 4_900_000;
     const AFTER_2: u64 = 4_802_000;
 
@@ -405,7 +405,7 @@ mod tests {
 
     #[test]
     fn metadata_is_structured() {
-        // Of each kind, the bytes up to the end of its fields can have any value; no kind holds text.
+        // For every kind, any bytes are valid up to the last field's end; no kind holds text.
         for (kind, end, is_accepted) in [
             (0, 1, true),
             (0, 2, false),

@@ -1,4 +1,4 @@
-//! One side commits to its reservation price.
+//! One side commits to a reservation price.
 
 use crate::error::{HaggleError, Result};
 use crate::event::ZopaCommitted;
@@ -10,14 +10,14 @@ use crate::state::{Negotiation, OfferSide, ZopaPhase};
 use pinocchio::AccountView;
 
 instruction! {
-    /// Commits to a reservation price: the buyer first, then the seller, each within its turn. The hash
-    /// covers the deal and the party, so neither the other party nor a later deal can use it.
+    /// Commits to a reservation price: the buyer first, then the seller, each within their own turn. The hash
+    /// covers the deal and the party, so the commitment is useless to the counterparty and in later deals.
     pub fn submit_zopa_commitment(
-        /// The negotiation's created_at, as the signer saw it.
+        /// The negotiation's created_at that the signer saw.
         created_at: i64,
-        /// SHA-256 of "haggle-zopa", the negotiation's address, its created_at (i64, little endian), the
-        /// signer's address, the price (u64, little endian) and a nonce of 32 random bytes. The price has to
-        /// be one that reveal_zopa_price accepts. Zeros are InvalidParams.
+        /// SHA-256 of "haggle-zopa", the negotiation's address and created_at (i64, little endian), the
+        /// signer's address, then the price (u64, little endian) and a nonce of 32 random bytes.
+        /// reveal_zopa_price must accept the price. Zeros are InvalidParams.
         commitment: [u8; 32],
     );
     accounts<'a> {

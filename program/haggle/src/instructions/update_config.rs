@@ -17,7 +17,7 @@ instruction! {
         default_decay_rate_bps: u16,
         /// The proposed response window in seconds, 60 to 3,600.
         default_response_window: i64,
-        /// The fee of new negotiations in basis points of the paid price, 0 to 500.
+        /// The fee for new negotiations in basis points of the paid price, 0 to 500.
         default_protocol_fee_bps: u16,
         /// The proposed number of rounds, 1 to 20.
         default_max_rounds: u8,
@@ -170,7 +170,7 @@ mod tests {
         let fee = OFFER / 200;
         assert_eq!(fixture.balance(&deal.seller_token_account), OFFER - fee);
 
-        // The next negotiation has the new fee, if the buyer agrees to it.
+        // The next negotiation uses the new fee, if the buyer agrees.
         let mut fixture = Fixture::new();
         let call = call_with(&fixture, |to| to.default_protocol_fee_bps = 500);
         fixture.run(&call).succeeds();

@@ -5,20 +5,20 @@
 
 use crate::constants::BPS_DENOMINATOR;
 
-/// `amount * bps / 10,000`, rounded down. `bps` is at most 10,000.
+/// `amount * bps / 10,000`, rounded down. `bps` does not exceed 10,000.
 #[inline(always)]
 pub fn floored(amount: u64, bps: u16) -> u64 {
     share(amount, bps, 0)
 }
 
-/// `amount * bps / 10,000`, rounded to the nearest, halves up. `bps` is at most 10,000.
+/// `amount * bps / 10,000`, rounded to the nearest, halves up. `bps` does not exceed 10,000.
 #[inline(always)]
 pub fn rounded(amount: u64, bps: u16) -> u64 {
     share(amount, bps, BPS_DENOMINATOR / 2)
 }
 
-// (q * D + r) * bps / D = q * bps + r * bps / D. With bps <= D the first term is at most q * D <= amount, the
-// second at most r + 1/2 rounded, and their sum at most amount; r * bps < 10^8.
+// (q * D + r) * bps / D = q * bps + r * bps / D. With bps <= D the first term is bounded by q * D <= amount,
+// the second by r + 1/2 rounded, and their sum by amount; r * bps < 10^8.
 #[allow(clippy::arithmetic_side_effects)]
 #[inline(always)]
 fn share(amount: u64, bps: u16, rounding: u64) -> u64 {

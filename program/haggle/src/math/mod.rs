@@ -1,4 +1,4 @@
-//! Exact integer arithmetic without 128-bit operations, which the virtual machine does not have.
+//! Exact integer arithmetic without 128-bit operations, which the virtual machine lacks.
 
 pub mod bps;
 pub mod proportion;

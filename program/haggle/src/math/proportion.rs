@@ -1,8 +1,8 @@
-//! A part of an amount in the proportion of two others.
+//! Computes the part of an amount in proportion to two other amounts.
 
-/// `amount * part / whole`, rounded down. Requires `part <= whole` and `whole > 0`; the result is at most
-/// `amount`.
-// Below 2^32 the product fits in 64 bits.
+/// `amount * part / whole`, rounded down. Requires `part <= whole` and `whole > 0`; the result does not
+/// exceed `amount`.
+// Factors less than 2^32 have a 64-bit product.
 #[allow(clippy::arithmetic_side_effects)]
 #[inline(always)]
 pub fn floored(amount: u64, part: u64, whole: u64) -> u64 {
@@ -16,8 +16,8 @@ pub fn floored(amount: u64, part: u64, whole: u64) -> u64 {
 const LOW: u64 = u32::MAX as u64;
 
 /// Divides the product by Knuth's algorithm D (The Art of Computer Programming, volume 2, 4.3.1) in digits of
-/// 32 bits. Its cost depends on the amounts only by the corrections of digits, at most four.
-// The divisor has its highest bit set, and `part <= whole` means that the quotient has at most 64 bits.
+/// 32 bits. The cost depends on the amounts only by the digit corrections, at most four.
+// The divisor's highest bit is set, and `part <= whole` limits the quotient to 64 bits.
 #[allow(clippy::arithmetic_side_effects)]
 #[cold]
 #[inline(never)]
@@ -32,7 +32,7 @@ fn long_floored(amount: u64, part: u64, whole: u64) -> u64 {
     first << 32 | second
 }
 
-/// The upper and the lower 64 bits of a product.
+/// A product's upper and lower 64 bits.
 // No sum exceeds (2^32 - 1)^2 + 2 (2^32 - 1) = 2^64 - 1.
 #[allow(clippy::arithmetic_side_effects)]
 #[inline(always)]
@@ -45,7 +45,8 @@ fn product(a: u64, b: u64) -> (u64, u64) {
 }
 
 /// The digit of `(high * 2^32 + next) / divisor`, and the remainder. Requires `high < divisor`.
-// The first guess is at most 2 too large. The comparison needs 64 bits, because it comes after the one with 2^32.
+// The first guess exceeds the digit by up to 2. After the 2^32 comparison, the
+// product fits into 64 bits.
 #[allow(clippy::arithmetic_side_effects)]
 #[inline(never)]
 fn digit(high: u64, next: u64, divisor: u64) -> (u64, u64) {

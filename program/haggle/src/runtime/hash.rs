@@ -6,7 +6,7 @@ pub fn sha256(parts: &[&[u8]]) -> [u8; 32] {
     #[cfg(any(target_os = "solana", target_arch = "bpf"))]
     {
         let mut hash = core::mem::MaybeUninit::<[u8; 32]>::uninit();
-        // SAFETY: each slice is an address and a length, as the syscall reads them, and the syscall writes
+        // SAFETY: each slice consists of pointer and length, as the syscall expects, and the syscall writes
         // all 32 bytes.
         unsafe {
             pinocchio::syscalls::sol_sha256(

@@ -1,4 +1,4 @@
-//! Solana's runtime: the entry point, syscalls, derived addresses and the addresses of other programs.
+//! Solana's runtime: the entry point, syscalls, derived addresses and well-known program addresses.
 
 #[cfg(any(target_os = "solana", target_arch = "bpf"))]
 mod entrypoint;

@@ -8,10 +8,10 @@ use pinocchio::cpi::{Seed, Signer};
 use pinocchio::{AccountView, Address};
 use pinocchio_system::instructions::{Allocate, Assign, CreateAccount, Transfer};
 
-/// The most seeds that an address of this program has, bump not included.
+/// The maximum number of seeds for this program's addresses, bump not included.
 pub const MAX_SEEDS: usize = 4;
 
-/// The address of this program with these seeds and its canonical bump. None if no bump gives an address; no
+/// This program's address for these seeds, and the canonical bump. None if no bump yields any address; no
 /// seeds with this property are known.
 #[inline(always)]
 pub fn find(seeds: &[&[u8]]) -> Option<(Address, u8)> {
@@ -23,8 +23,8 @@ pub fn find(seeds: &[&[u8]]) -> Option<(Address, u8)> {
     panic!("only the virtual machine searches the bump of {seeds:?}")
 }
 
-/// The address of this program with these seeds, at most [`MAX_SEEDS`], and this bump. The bump must be a
-/// stored one: other bumps can give a point on the curve, which this function does not notice.
+/// This program's address for these seeds, at most [`MAX_SEEDS`], and this bump. The bump must be a stored
+/// one: other bumps can give a point on the curve, which this function does not notice.
 #[inline(always)]
 pub fn with_bump(seeds: &[&[u8]], bump: u8) -> Address {
     const MARKER: &[u8] = b"ProgramDerivedAddress";
@@ -42,7 +42,7 @@ pub fn with_bump(seeds: &[&[u8]], bump: u8) -> Address {
 /// succeeds if the address already has lamports.
 ///
 /// # Errors
-/// The system program's errors, if the payer has too little or the account exists.
+/// The system program's errors, if the payer's balance is too low or the account exists.
 #[inline(always)]
 pub fn create(
     account: &AccountView,
@@ -67,7 +67,7 @@ pub fn create(
     }
 }
 
-/// The system program refuses to create an account that has lamports, so this takes three steps.
+/// The system program refuses to create an account holding lamports, so this takes three steps.
 #[cold]
 #[inline(never)]
 fn create_prefunded(creation: &CreateAccount<'_, '_>, signer: &[Signer<'_, '_>; 1]) -> Result {

@@ -12,7 +12,7 @@ pub const TOKEN: Address = pinocchio_token::ID;
 pub const TOKEN_2022: Address =
     Address::from_str_const("TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb");
 
-/// The token programs that can hold an escrow.
+/// Token programs that can hold an escrow.
 pub const TOKENS: &[&Address] = &[&TOKEN, &TOKEN_2022];
 
 /// The program that derives one token account for each wallet and mint.

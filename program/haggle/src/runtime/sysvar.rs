@@ -1,7 +1,7 @@
 //! Clock and rent.
 //!
-//! The generic syscall reads them, and only the needed bytes: the library's typed readers of this version
-//! return nothing when they are built for upstream's BPF target.
+//! The generic syscall reads only the needed bytes: the current library's typed readers return nothing when
+//! they are built for upstream's BPF target.
 
 use crate::error::{HaggleError, Result};
 use pinocchio::sysvars::clock::CLOCK_ID;
@@ -28,7 +28,7 @@ pub struct Rent {
 
 impl Rent {
     /// The chain's rent: lamports per byte times a factor, which is 1.0, or 2.0 on chains that still count by
-    /// years. The virtual machine has no floating point, so the factor is compared by its bits.
+    /// years. The virtual machine has no floating point, so the factor's bits are compared.
     ///
     /// # Errors
     /// Overflow for another factor, or for a price whose rent could exceed 64 bits; the runtime's errors.
@@ -56,7 +56,7 @@ impl Rent {
         Ok(Self { lamports_per_byte })
     }
 
-    /// The lamports that an account of this size must hold. `size` is at most 10,240 bytes.
+    /// The lamports that accounts of this size must hold. `size` must not exceed 10,240 bytes.
     // At most (128 + 10,240) * 2^33.
     #[allow(clippy::arithmetic_side_effects)]
     #[inline(always)]

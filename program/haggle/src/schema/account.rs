@@ -1,7 +1,7 @@
 //! The account kinds that any instruction can list, and the trait of all kinds.
 //!
-//! A kind is a type in an instruction's account list. It declares requirements, which the generated `load`
-//! checks, and it is what the handler works with. Kinds for tokens are in [`crate::escrow`] and
+//! A kind is a type in an instruction's account list. It declares requirements, checked by the generated
+//! `load`, and the handler works with it. Kinds for tokens are in [`crate::escrow`] and
 //! [`crate::token::kinds`].
 
 use crate::error::{HaggleError, Result};
@@ -26,7 +26,7 @@ pub trait Row {
     const ARGS: &'static [Field];
 }
 
-/// The accounts and arguments of a call of instruction `R`.
+/// The accounts and arguments for calling instruction `R`.
 pub struct Call<'a, R> {
     accounts: &'a [AccountView],
     args: &'a [u8],
@@ -36,7 +36,7 @@ pub struct Call<'a, R> {
 }
 
 impl<'a, R: Row> Call<'a, R> {
-    /// A call, if it has at least as many accounts as the row.
+    /// A call, if the account count is no less than the row's.
     #[inline(always)]
     pub fn new(accounts: &'a [AccountView], args: &'a [u8]) -> Option<Self> {
         const { assert!(R::ACCOUNTS.len() <= u32::BITS as usize) };
@@ -51,7 +51,7 @@ impl<'a, R: Row> Call<'a, R> {
         })
     }
 
-    /// Notes whether optional account `I` is left out: the program's own address stands in its place.
+    /// Notes whether optional account `I` is left out: the program's own address replaces it.
     #[inline(always)]
     pub fn note<const I: usize>(&mut self) {
         let is_optional = const { R::ACCOUNTS[I].meta.optional };
@@ -72,8 +72,8 @@ impl<'a, R: Row> Call<'a, R> {
     pub fn account(&self, index: usize) -> &'a AccountView {
         // Every index is a constant of the row (`lookup`), so the assertion costs nothing.
         assert!(index < R::ACCOUNTS.len());
-        // SAFETY: the index is below the length of the row, and `new` has checked that there are as many
-        // accounts.
+        // SAFETY: the index is less than the row's length, and `new` has checked
+        // for as many accounts.
         unsafe { self.accounts.get_unchecked(index) }
     }
 
@@ -87,7 +87,7 @@ impl<'a, R: Row> Call<'a, R> {
         }
     }
 
-    /// The bytes of an argument; empty if the arguments are too short.
+    /// An argument's bytes; empty for arguments that are too short.
     #[inline(always)]
     pub fn args(&self, offset: usize, width: usize) -> &'a [u8] {
         self.args
@@ -96,12 +96,12 @@ impl<'a, R: Row> Call<'a, R> {
     }
 }
 
-/// A call whose accounts [`crate::schema::check::record`] has passed: each holds the record that its row
-/// declares.
+/// A call whose accounts [`crate::schema::check::record`] has passed: each holds the record declared in the
+/// row.
 pub struct Checked<'a, R>(Call<'a, R>);
 
 impl<'a, R: Row> Checked<'a, R> {
-    /// The call, with its records checked.
+    /// The call, after checking the records.
     ///
     /// # Safety
     /// `check::record` has passed for every account of the row.
@@ -110,7 +110,7 @@ impl<'a, R: Row> Checked<'a, R> {
         Self(call)
     }
 
-    /// The record of type `T` that one of the accounts holds. Kinds read it while they are loaded.
+    /// The record of type `T` held in some account. Kinds read it while they are loaded.
     #[inline(always)]
     pub fn record<T: AccountType>(&self) -> &T {
         let holder = self.account(const { holder_of(R::ACCOUNTS, T::RECORD) });
@@ -119,7 +119,7 @@ impl<'a, R: Row> Checked<'a, R> {
         unsafe { &*holder.data_ptr().add(8).cast::<T>() }
     }
 
-    /// Reports whether `party` signs the instruction alone, and so has chosen its other accounts. Of two
+    /// Reports whether `party` signs the instruction alone, and so has chosen the remaining accounts. Of two
     /// signers either may have chosen them.
     #[cold]
     #[inline(never)]
@@ -145,8 +145,8 @@ pub trait Kind<'a>: Sized {
     /// The requirements that `load` checks and the IDL shows.
     const META: Meta;
 
-    /// The account, after flags, owner, discriminator and address have been checked. `bump` is that of its
-    /// address, if the requirements name seeds.
+    /// The account, after flags, owner, discriminator and address have been checked. `bump` belongs to the
+    /// account's address, if the requirements name seeds.
     ///
     /// # Errors
     /// 2003 for token accounts that the kind does not accept, otherwise none.
@@ -203,11 +203,11 @@ plain_kinds! {
     Signer: Meta::READ.signs();
     /// A signer that pays lamports.
     Payer: Meta::WRITE.signs();
-    /// A signer whose address the negotiation holds in a field of the same name.
+    /// A signer that the negotiation names in a field of the same name.
     Party: Meta::READ.signs().stored_in("negotiation");
-    /// An account that gets the rent, whose address the negotiation holds in a field of the same name.
+    /// An account that gets the rent. The negotiation names it in a field of the same name.
     RentRecipient: Meta::WRITE.stored_in("negotiation");
-    /// A wallet. Instructions use only its address.
+    /// A wallet. Instructions use only the address.
     Wallet: Meta::READ;
     /// The system program.
     SystemProgram: Meta::READ.at(&programs::SYSTEM);
@@ -217,13 +217,13 @@ plain_kinds! {
 pub trait AccountType: Wire {
     /// The row of the table.
     const RECORD: &'static Record;
-    /// The seeds of its address.
+    /// The address seeds.
     const SEEDS: &'static [Seed];
-    /// Its address and bump, if there is only one account of this type.
+    /// The address and bump, if only a single account of this type exists.
     const FIXED: Option<(&'static Address, u8)> = None;
 }
 
-/// The requirements on the address of an account of type `T`.
+/// The requirements on addresses for type `T`.
 const fn addressed<T: AccountType>(meta: Meta) -> Meta {
     match T::FIXED {
         Some((address, _)) => meta.at(address).derived(T::SEEDS),
@@ -231,7 +231,7 @@ const fn addressed<T: AccountType>(meta: Meta) -> Meta {
     }
 }
 
-/// An account of type `T`, which the instruction can change.
+/// An account of type `T`. The instruction can change it.
 pub struct State<'a, T> {
     view: &'a AccountView,
     record: PhantomData<T>,
@@ -257,8 +257,8 @@ impl<'a, T> State<'a, T> {
         self.view.address()
     }
 
-    /// The account. Calls of other programs take it; none of them can change its data, which belongs to this
-    /// program.
+    /// The account. Cross-program calls take it; no called program can change data
+    /// belonging to this program.
     #[inline(always)]
     pub fn view(&self) -> &'a AccountView {
         self.view
@@ -272,7 +272,7 @@ impl<'a, T> State<'a, T> {
         unsafe { self.view.borrow_unchecked() }
     }
 
-    /// Closes the account and moves its lamports to `recipient`.
+    /// Closes the account and moves the lamports to `recipient`.
     ///
     /// # Errors
     /// Overflow if the sum exceeds 64 bits.
@@ -293,8 +293,8 @@ impl<T: AccountType> Deref for State<'_, T> {
 
     #[inline(always)]
     fn deref(&self) -> &T {
-        // SAFETY: `check::record` has found a `T` behind the discriminator. The row has one account of this
-        // type (`lookup::holder_of`), so this handle is the only source of references to it.
+        // SAFETY: `check::record` has found a `T` behind the discriminator. The row lists a single account of
+        // this type (`lookup::holder_of`), so this handle is the only source of references to it.
         unsafe { &*self.view.data_ptr().add(8).cast::<T>() }
     }
 }
@@ -302,13 +302,13 @@ impl<T: AccountType> Deref for State<'_, T> {
 impl<T: AccountType> DerefMut for State<'_, T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: `check::record` has found a `T` behind the discriminator, in an account that is writable. This
-        // handle is the only source of references to it, and its mutable borrow excludes them.
+        // SAFETY: `check::record` has found a `T` behind the discriminator, in an account that is writable.
+        // This handle is the only source of references to it, and the handle's mutable borrow excludes them.
         unsafe { &mut *self.view.data_ptr().cast_mut().add(8).cast::<T>() }
     }
 }
 
-/// An account of type `T`, which the instruction only reads.
+/// An account of type `T`. The instruction only reads it.
 pub struct ReadOnly<'a, T>(State<'a, T>);
 
 impl<'a, T: AccountType> Kind<'a> for ReadOnly<'a, T> {
@@ -329,7 +329,7 @@ impl<T: AccountType> Deref for ReadOnly<'_, T> {
     }
 }
 
-/// The address of an account of type `T` that the instruction creates. The address may already have lamports.
+/// An address where the instruction creates an account of type `T`. The address may already have lamports.
 pub struct New<'a, T> {
     view: &'a AccountView,
     bump: u8,
@@ -375,7 +375,7 @@ impl<'a, T: AccountType> New<'a, T> {
     /// Creates the account with this record. `seeds` are those of the address, bump included.
     ///
     /// # Errors
-    /// The system program's errors, if the payer has too little or the account exists.
+    /// The system program's errors, if the payer's balance is too low or the account exists.
     #[inline(always)]
     pub fn create(
         self,
@@ -385,8 +385,8 @@ impl<'a, T: AccountType> New<'a, T> {
         rent: &Rent,
     ) -> Result<State<'a, T>> {
         pda::create(self.view, seeds, T::RECORD.size, &ID, payer.view(), rent)?;
-        // SAFETY: the system program has just made the account `size` bytes long and given it to this
-        // program, and no reference to its data exists yet.
+        // SAFETY: the system program just made the account `size` bytes long and gave it to this program.
+        // References to the data do not exist yet.
         unsafe {
             let data = self.view.data_ptr().cast_mut();
             data.cast::<[u8; 8]>().write(T::RECORD.discriminator);

@@ -1,8 +1,8 @@
-//! The checks that follow from a row, each with its one error.
+//! The checks that follow from a row, each returning a single error.
 //!
-//! An instruction's generated `load` runs them in this order, each for all accounts before the next one:
-//! [`flags`], [`owner`], [`record`], [`derived`], [`stored`], then the token accounts (each kind's `load`),
-//! then [`program`].
+//! An instruction's generated `load` runs them in this order, each check for all accounts before the next
+//! check: [`flags`], [`owner`], [`record`], [`derived`], [`stored`], then token accounts (each kind's
+//! `load`), then [`program`].
 //!
 //! Addresses are compared with `address_eq`, here and everywhere: `==` calls the virtual machine's memcmp,
 //! which costs three times as much.
@@ -50,7 +50,7 @@ pub fn owner<R: Row, const I: usize>(call: &Call<'_, R>) -> Result<()> {
 /// Requires a record of the declared type.
 ///
 /// # Errors
-/// 3001 without a discriminator, 3002 with another one, 3003 with another length or version.
+/// 3001 if the discriminator is missing, 3002 if it differs, 3003 if the length or version differs.
 #[inline(always)]
 pub fn record<R: Row, const I: usize>(call: &Call<'_, R>) -> Result<()> {
     let Some(record) = (const { R::ACCOUNTS[I].meta.holds }) else {
@@ -60,8 +60,8 @@ pub fn record<R: Row, const I: usize>(call: &Call<'_, R>) -> Result<()> {
     if account.data_len() < 8 {
         return Err(Framework::AccountDiscriminatorNotFound.into());
     }
-    // SAFETY: the data has at least eight bytes, and `load` creates the first reference to them after this
-    // check.
+    // SAFETY: the data contains no less than eight bytes, and `load` creates the first reference to them
+    // after this check.
     let found = unsafe { account.data_ptr().cast::<u64>().read_unaligned() };
     if found != u64::from_ne_bytes(record.discriminator) {
         return Err(Framework::AccountDiscriminatorMismatch.into());
@@ -70,7 +70,7 @@ pub fn record<R: Row, const I: usize>(call: &Call<'_, R>) -> Result<()> {
         return Err(Framework::AccountDidNotDeserialize.into());
     }
     if let Some((offset, value)) = const { version_of::<R, I>() } {
-        // SAFETY: the offset is that of a field of the record, and the data is as long as the record.
+        // SAFETY: the offset belongs to a record field, and the data is as long as the record.
         if unsafe { *account.data_ptr().add(offset) } != value {
             return Err(Framework::AccountDidNotDeserialize.into());
         }
@@ -78,7 +78,7 @@ pub fn record<R: Row, const I: usize>(call: &Call<'_, R>) -> Result<()> {
     Ok(())
 }
 
-/// The offset and the value of the version of the record that account `I` holds, if its type has one.
+/// The offset and the value of the record version in account `I`, if the type defines it.
 const fn version_of<R: Row, const I: usize>() -> Option<(usize, u8)> {
     let Some(record) = R::ACCOUNTS[I].meta.holds else {
         return None;
@@ -89,7 +89,7 @@ const fn version_of<R: Row, const I: usize>() -> Option<(usize, u8)> {
     }
 }
 
-/// Requires the declared PDA, and returns its bump: the canonical one where the row says so, otherwise the
+/// Requires the declared PDA, and returns the bump: the canonical one where the row says so, otherwise the
 /// stored one. Returns 0 for accounts without seeds, with a constant address, or left out.
 ///
 /// # Errors
@@ -130,7 +130,7 @@ pub fn derived<R: Row, const I: usize>(call: &Checked<'_, R>) -> Result<u8> {
     }
 }
 
-/// The account that stores the bump of account `I`, and the offset in its data.
+/// The account that stores the bump of account `I`, and the data offset.
 const fn bump_of<R: Row, const I: usize>() -> Option<(usize, usize)> {
     match R::ACCOUNTS[I].meta.bump {
         Bump::Canonical => None,
@@ -173,12 +173,12 @@ fn seed<'a, R: Row, const I: usize, const S: usize>(call: &Call<'a, R>) -> &'a [
     match const { place_of::<R, I, S>() } {
         Place::Const(bytes) => bytes,
         Place::Account(index) => call.account(index).address().as_ref(),
-        // `Args::decode` has checked the length; without it the seed is empty and the address wrong.
+        // `Args::decode` has checked the length; otherwise the seed is empty and the address wrong.
         Place::Arg(offset, width) => call.args(offset, width),
     }
 }
 
-/// Requires the address that a record of the instruction names.
+/// Requires the address named in an instruction's record.
 ///
 /// # Errors
 /// 2001.
@@ -188,8 +188,8 @@ pub fn stored<R: Row, const I: usize>(call: &Checked<'_, R>) -> Result<()> {
         return Ok(());
     };
     let account = call.account(I);
-    // SAFETY: the call is `Checked`, so this account holds the record whose field starts at the offset; an
-    // address is any 32 bytes.
+    // SAFETY: the call is `Checked`, so this account holds the record whose field starts at the offset; any
+    // 32 bytes form an address.
     let address = unsafe {
         &*call
             .account(holder)

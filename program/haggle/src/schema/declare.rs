@@ -1,19 +1,19 @@
-//! The macros that declare structs, accounts, events and enums, each with its row of the table.
+//! The macros that declare structs, accounts, events and enums, along with their table rows.
 //!
-//! Every type in a row has a fixed width and accepts any bytes: flags and enums are newtypes of a byte, which
-//! `Args::decode` checks. So an account, an event or an instruction's arguments are a packed struct over
-//! bytes, and there is no decoder that could differ from the declaration.
+//! Every type in a row has a fixed width and accepts any bytes: flags and enums are byte newtypes, which
+//! `Args::decode` checks. Accounts, events and instruction arguments are therefore packed structs over bytes,
+//! and no decoder could differ from the declaration.
 
 use crate::schema::table::{Field, Kind, Type, TypeDef};
 use const_crypto::sha2::Sha256;
 use pinocchio::Address;
 
-/// A type that can be a field of a packed struct.
+/// A type for packed struct fields.
 ///
 /// # Safety
 /// Every sequence of `size_of::<Self>()` bytes must be a valid value, and the type must not have padding.
 pub unsafe trait Wire: Copy {
-    /// Its type in the IDL.
+    /// The IDL type.
     const TYPE: Type;
 
     /// Reports whether the value is in range: 0 or 1 for a flag, a variant for an enum.
@@ -25,8 +25,8 @@ pub unsafe trait Wire: Copy {
 
 macro_rules! wire {
     ($($rust:ty => $wire:expr),* $(,)?) => {$(
-        // SAFETY: the type is an integer, an array of integers or an address, which is an array of bytes: any
-        // bytes are valid, and there is no padding.
+        // SAFETY: the type is an integer, an array of integers or an address (an array of bytes): any bytes
+        // are valid, and there is no padding.
         unsafe impl Wire for $rust {
             const TYPE: Type = $wire;
         }
@@ -67,7 +67,7 @@ unsafe impl Wire for Flag {
     }
 }
 
-/// The first eight bytes of SHA-256 of a namespace, a colon and a name: Anchor's discriminators.
+/// The first eight bytes of SHA-256 over namespace, colon and name: Anchor's discriminators.
 pub const fn discriminator(namespace: &str, name: &str) -> [u8; 8] {
     let hash = Sha256::new()
         .update(namespace.as_bytes())
@@ -79,14 +79,14 @@ pub const fn discriminator(namespace: &str, name: &str) -> [u8; 8] {
     ]
 }
 
-/// The bytes of a value.
+/// The value's bytes.
 #[inline(always)]
 pub fn bytes_of<T: Wire>(value: &T) -> &[u8] {
-    // SAFETY: a Wire type has no padding, so each of its bytes is initialised.
+    // SAFETY: a Wire type contains no padding, so each byte is initialized.
     unsafe { core::slice::from_raw_parts((value as *const T).cast(), size_of::<T>()) }
 }
 
-/// The definition of a struct, from its parts.
+/// Defines a struct from the given parts.
 pub const fn struct_def(
     name: &'static str,
     docs: &'static [&'static str],
@@ -99,7 +99,7 @@ pub const fn struct_def(
     }
 }
 
-/// Declares a packed struct and its definition.
+/// Declares a packed struct along with the definition.
 macro_rules! packed {
     (
         $(#[doc = $doc:literal])*
@@ -127,7 +127,7 @@ macro_rules! packed {
             );
         }
 
-        // SAFETY: the struct is packed, so it has no padding, and each field is Wire, so any bytes are valid.
+        // SAFETY: the struct is packed, so no padding exists, and each field is Wire, so any bytes are valid.
         unsafe impl $crate::schema::declare::Wire for $name {
             const TYPE: $crate::schema::table::Type = $crate::schema::table::Type::Defined(Self::DEF);
 
@@ -174,7 +174,7 @@ macro_rules! account {
 }
 pub(crate) use account;
 
-/// Declares an event: one line of the transaction's log that clients find by its discriminator.
+/// Declares an event: one line logged in the transaction. Clients find it using the discriminator.
 macro_rules! event {
     (
         $(#[doc = $doc:literal])*
@@ -194,7 +194,7 @@ macro_rules! event {
                 version: None,
             };
 
-            /// Writes the event to the log.
+            /// Logs the event.
             #[inline(always)]
             pub fn emit(self) {
                 $crate::event::log(Self::RECORD.discriminator, self);
@@ -204,7 +204,7 @@ macro_rules! event {
 }
 pub(crate) use event;
 
-/// Declares an enum of one byte.
+/// Declares a one-byte enum.
 macro_rules! wire_enum {
     (
         $(#[doc = $doc:literal])*
@@ -232,7 +232,7 @@ macro_rules! wire_enum {
             };
         }
 
-        // The IDL gives a variant its index, so the values above must be the indices.
+        // The IDL gives each variant an index, so the values above must be the indices.
         const _: () = {
             let mut index = 0u8;
             $( assert!($value == index); index += 1; )*

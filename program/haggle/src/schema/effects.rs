@@ -1,30 +1,30 @@
-//! The effects of an instruction: its signers, the state that it depends on, and its payments.
+//! Instruction effects: signers, required state, payments.
 //!
 //! The program does not read them: `load` and the handlers enforce the rules, and the ELF does not contain
-//! this part of a row. The host tool `program/idl` renders it as `idl/effects.json`, from which the SDK
-//! generates the table that spending policy, idempotency, preconditions, the indexer and the command line
-//! read. [`check`] compares each row with its accounts and arguments while the program compiles.
+//! this row part. The host tool `program/idl` renders it as `idl/effects.json`. The SDK uses this file to
+//! generate the table that spending policy, idempotency, preconditions, the indexer and the command line
+//! read. [`check`] compares each row to the accounts and arguments while the program compiles.
 
 use crate::event::EVENTS;
 use crate::schema::lookup::{field_of, find_field, index_of, is_equal};
 use crate::schema::table::{Account, Field};
 
-/// The effects of an instruction.
+/// The instruction's effects.
 pub struct Effects {
     /// The effect as outputs show it, such as "offer accepted".
     pub result: &'static str,
-    /// The accounts that sign, and act by it. Empty: nobody's signature is required.
+    /// The accounts that sign, and act by signing. Empty: nobody's signature is required.
     pub actors: &'static [Actor],
-    /// The parts of the negotiation's state that the instruction depends on.
+    /// The parts of the negotiation's state required by the instruction.
     pub guards: &'static [Guard],
-    /// The actions that count as one.
+    /// The actions that count as the same action.
     pub idempotency: Idempotency,
-    /// The arguments with deadlines, which are later if the same action is built again. A dot separates a
-    /// struct and its field.
+    /// The arguments with deadlines, which are later if the same action is built again. A dot separates
+    /// struct and field.
     pub deadlines: &'static [&'static str],
     /// The payments that the instruction can make.
     pub payments: &'static [Payment],
-    /// The names of the events that the instruction can log; the first one is always logged.
+    /// The names of the events that the instruction can log; it always logs the first.
     pub events: &'static [&'static str],
 }
 
@@ -32,7 +32,7 @@ pub struct Effects {
 pub struct Actor {
     /// The account.
     pub account: &'static str,
-    /// The role that the program requires of it.
+    /// The role required by the program.
     pub role: Role,
 }
 
@@ -58,7 +58,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// Its name in the table of effects.
+    /// The name in the table of effects.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Buyer => "buyer",
@@ -73,21 +73,21 @@ impl Role {
     }
 }
 
-/// A part of a negotiation's state that an instruction depends on. The program compares it with an argument
-/// where there is one. Otherwise the program's rules depend on it, and the caller has to compare it.
+/// A negotiation state component that instructions depend on. The program compares it with an argument where
+/// there is one. Otherwise the program's rules depend on it, and the caller must compare it.
 #[derive(Clone, Copy)]
 pub enum Guard {
-    /// There is no negotiation at the address.
+    /// The address holds no negotiation.
     Absent,
-    /// The time of creation, which distinguishes the deals at one address.
+    /// The time of creation, which distinguishes deals with equal addresses.
     CreatedAt,
     /// As `CreatedAt`, compared with this argument.
     CreatedAtIs(&'static str),
-    /// All terms of an invitation, by the hash in this argument.
+    /// All invitation terms, by the hash in this argument.
     TermsAre(&'static str),
     /// The status.
     Status,
-    /// The stage, which the status, the milestones and their disputes determine.
+    /// The stage, determined by the status, the milestones and their disputes.
     Stage,
     /// The due step of the comparison of reservation prices.
     ZopaStep,
@@ -99,14 +99,14 @@ pub enum Guard {
     MetadataIs(&'static str),
     /// The mask of the decided milestones, compared with this argument.
     DecidedIs(&'static str),
-    /// The state of the milestone that this argument names.
+    /// The milestone state for the index in this argument.
     Milestone(&'static str),
     /// The recorded payout of the signing party, compared with this argument.
     PayoutIs(&'static str),
 }
 
 impl Guard {
-    /// Its name in the table of effects.
+    /// The name in the table of effects.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Absent => "absent",
@@ -124,7 +124,7 @@ impl Guard {
         }
     }
 
-    /// Its argument.
+    /// The argument.
     pub const fn argument(self) -> Option<&'static str> {
         match self {
             Self::Absent | Self::CreatedAt | Self::Status | Self::Stage | Self::ZopaStep => None,
@@ -139,25 +139,25 @@ impl Guard {
         }
     }
 
-    /// Reports whether it distinguishes the deal from all others at the address.
+    /// Reports whether it distinguishes the deal from all others with this address.
     const fn names_deal(self) -> bool {
         matches!(self, Self::CreatedAtIs(_) | Self::TermsAre(_))
     }
 }
 
-/// The actions that count as one.
+/// The actions that count as the same action.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Idempotency {
-    /// Equal arguments on one negotiation: the program executes the instruction at most once.
+    /// Equal arguments on a negotiation: the program executes the instruction at most once.
     Content,
-    /// The same address: the program executes it once until the account is closed.
+    /// Equal addresses: the program executes it once until the account is closed.
     Address,
     /// None: the instruction can be meant again with the same content.
     Random,
 }
 
 impl Idempotency {
-    /// Its name in the table of effects.
+    /// The name in the table of effects.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Content => "content",
@@ -186,9 +186,9 @@ pub struct Payment {
 pub enum Money {
     /// The buyer's deposit.
     Escrow,
-    /// The seller's deposit, or a part of it that is returned or forfeited.
+    /// The seller's deposit, or the part returned or forfeited.
     Bond,
-    /// The price or a part of it, less the fee.
+    /// All or part of the price, less the fee.
     Price,
     /// A part of the escrow that the buyer gets back.
     Refund,
@@ -196,12 +196,12 @@ pub enum Money {
     Payout,
     /// Fee, decay and donations.
     Fee,
-    /// The rent of an account, in lamports.
+    /// The account rent, in lamports.
     Rent,
 }
 
 impl Money {
-    /// Its name in the table of effects.
+    /// The name in the table of effects.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Escrow => "escrow",
@@ -237,9 +237,9 @@ pub const fn to_seller(money: Money) -> Payment {
     }
 }
 
-/// Requires that the effects match the accounts and arguments of their row: the actors are the signers, every
-/// account that can lose or get money is in a payment, and every argument that names the signer's view of the
-/// state is a guard. The program calls it while it compiles.
+/// Requires that the effects match the row's accounts and arguments: the actors sign, every account that can
+/// lose or get money is in a payment, and every argument that names the signer's view of the state is a
+/// guard. The program calls it while it compiles.
 pub const fn check(effects: &Effects, accounts: &[Account], args: &[Field]) {
     assert!(!effects.result.is_empty(), "the row has no result");
     check_actors(effects, accounts);
@@ -292,7 +292,7 @@ const fn check_payments(effects: &Effects, accounts: &[Account]) {
     index = 0;
     while index < accounts.len() {
         let meta = &accounts[index].meta;
-        // A writable account of the program's own types changes its record.
+        // A writable account of the program's own types changes the record.
         assert!(
             !meta.writable || meta.holds.is_some() || is_paid(effects, accounts[index].name),
             "no payment has this writable account"
@@ -342,7 +342,7 @@ const fn check_guards(effects: &Effects, args: &[Field]) {
     );
 }
 
-/// Reports whether an argument states what the signer saw.
+/// Reports whether the argument states the signer's view of the state.
 const fn is_view(argument: &str) -> bool {
     let prefix = b"expected_";
     let name = argument.as_bytes();
@@ -377,7 +377,7 @@ const fn is_event(name: &str) -> bool {
     false
 }
 
-/// The part of a path before its first dot.
+/// The path up to the first dot.
 const fn head(path: &str) -> &str {
     let bytes = path.as_bytes();
     let mut index = 0usize;

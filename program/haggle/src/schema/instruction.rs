@@ -1,6 +1,6 @@
 //! The macro that declares an instruction.
 
-/// Declares an instruction: its row, its accounts, its arguments and its effects.
+/// Declares an instruction: row, accounts, arguments and effects.
 ///
 /// ```ignore
 /// instruction! {
@@ -87,8 +87,8 @@ macro_rules! instruction {
             ];
         }
 
-        /// Decodes the arguments, takes the accounts in the order of the row, and makes every check that the
-        /// row declares. Accounts behind the last one of the row are ignored, as in Anchor.
+        /// Decodes the arguments, takes the accounts in row order, and makes every check that the row
+        /// declares. Accounts behind the row's last account are ignored, as in Anchor.
         ///
         /// # Errors
         /// 102, 3005, 3010, 2000, 3007, 3001 to 3003, 2006, 2001, 2003, 3008, in this order, each for all
@@ -109,7 +109,7 @@ macro_rules! instruction {
             $( check::record::<Declaration, { Index::$account as usize }>(&call)?; )*
             // SAFETY: the line above has checked the record of every account.
             let call = unsafe { Checked::new(call) };
-            // Each name holds the bump of its account's address now.
+            // Now each name holds the bump for the account's address.
             $( let $account = check::derived::<Declaration, { Index::$account as usize }>(&call)?; )*
             $( check::stored::<Declaration, { Index::$account as usize }>(&call)?; )*
             $( let $account =
@@ -135,7 +135,7 @@ macro_rules! instruction {
                 if data.len() != size_of::<Self>() {
                     return Err($crate::error::Framework::InstructionDidNotDeserialize.into());
                 }
-                // SAFETY: the data has the size of the struct, which is packed, so its alignment is 1; any
+                // SAFETY: the data is as long as the struct, which is packed, so the alignment is 1; any
                 // bytes are valid for each field.
                 let args = unsafe { &*data.as_ptr().cast::<Self>() };
                 let in_range: bool = true $( && $crate::schema::declare::Wire::in_range(&{ args.$arg }) )*;

@@ -1,6 +1,6 @@
-//! Finds accounts, fields and arguments of rows by name, while the program compiles.
+//! Finds row accounts, fields and arguments by name, while the program compiles.
 //!
-//! A name that does not exist is a compile error, so each name in a row refers to an existing item.
+//! Using an unknown name is a compile error, so each name in a row refers to an existing item.
 
 use crate::schema::table::{Account, Field, Kind, Record};
 
@@ -12,7 +12,7 @@ pub const fn index_of(accounts: &[Account], name: &str) -> usize {
     }
 }
 
-/// The index of the account with this name, if the row has one.
+/// The index of the account with this name, if the row lists it.
 pub const fn find(accounts: &[Account], name: &str) -> Option<usize> {
     let mut index = 0usize;
     while index < accounts.len() {
@@ -31,7 +31,7 @@ pub const fn holder_of(accounts: &[Account], record: &Record) -> usize {
     while index < accounts.len() {
         if let Some(held) = accounts[index].meta.holds {
             if u64::from_le_bytes(held.discriminator) == u64::from_le_bytes(record.discriminator) {
-                // Two handles on records of one type could be two mutable references to one account.
+                // Two handles on records of the same type could be mutable references to a single account.
                 assert!(found.is_none(), "two accounts hold the same record type");
                 found = Some(index);
             }
@@ -60,7 +60,7 @@ pub const fn only_signer(accounts: &[Account]) -> Option<usize> {
     found
 }
 
-/// The offset of a record's field in the account's data, discriminator included.
+/// The record field's offset in the account's data, discriminator included.
 pub const fn offset_in(record: &Record, field: &str) -> usize {
     match record.def.kind {
         Kind::Struct(fields) => 8usize.saturating_add(offset_of(fields, field)),
@@ -68,7 +68,7 @@ pub const fn offset_in(record: &Record, field: &str) -> usize {
     }
 }
 
-/// The offset of a field among consecutive fields.
+/// The field's offset among consecutive fields.
 pub const fn offset_of(fields: &[Field], name: &str) -> usize {
     let mut offset = 0usize;
     let mut rest = fields;

@@ -1,9 +1,9 @@
-//! The program's one table, and the macros that declare its rows.
+//! The program's table, and the macros that declare the rows.
 //!
-//! [`table`] defines the rows. [`declare`] has the macros for accounts, events, enums and structs,
-//! [`instruction`] the macro for instructions. [`account`] has the account kinds that any instruction can
-//! list, [`program_data`] that of the loader's account, [`check`] the checks that follow from a row,
-//! [`effects`] the payments and guards of a row, and [`lookup`] finds names in rows at compile time.
+//! [`table`] defines the rows. [`declare`] defines the macros for accounts, events, enums and structs,
+//! [`instruction`] the macro for instructions. [`account`] defines the account kinds that any instruction can
+//! list, [`program_data`] the kind for the loader's account, [`check`] the checks that follow from a row,
+//! [`effects`] the row's payments and guards, and [`lookup`] finds names in rows at compile time.
 
 pub mod account;
 pub mod check;

@@ -45,7 +45,7 @@ impl ProgramData<'_> {
             [t0, t1, t2, t3, _, _, _, _, _, _, _, _, 1, authority @ ..]
                 if [*t0, *t1, *t2, *t3] == TAG && authority.len() >= 32 =>
             {
-                // SAFETY: there are 32 bytes, and an address is any 32 bytes.
+                // SAFETY: there are 32 bytes, and any 32 bytes form an address.
                 Some(unsafe { &*authority.as_ptr().cast::<Address>() })
             }
             _ => None,

@@ -1,9 +1,9 @@
 //! The rows of the program's one table.
 //!
 //! The macros of [`crate::schema::declare`] and [`crate::schema::instruction`] declare each instruction,
-//! account, event, error, type and constant once, in its own file. The program decodes, checks and dispatches
-//! by these rows, and the host tool `program/idl` renders the same rows as the Anchor IDL and the table of
-//! effects.
+//! account, event, error, type and constant once, in a separate file. The program decodes, checks and
+//! dispatches by these rows, and the host tool `program/idl` renders the same rows as the Anchor IDL and the
+//! table of effects.
 
 use crate::schema::effects::Effects;
 use pinocchio::Address;
@@ -23,11 +23,11 @@ pub enum Type {
     U64,
     /// Eight bytes, two's complement.
     I64,
-    /// An address of 32 bytes.
+    /// A 32-byte address.
     Pubkey,
-    /// A number of elements of one type, without a length prefix.
+    /// A fixed number of equal elements, with no length prefix.
     Array(&'static Type, usize),
-    /// A type with its own definition.
+    /// A type with a separate definition.
     Defined(&'static TypeDef),
 }
 
@@ -60,39 +60,39 @@ pub const fn width(fields: &[Field]) -> usize {
     sum
 }
 
-/// The definition of a named type.
+/// Defines a named type.
 pub struct TypeDef {
-    /// Its name in the IDL.
+    /// The IDL name.
     pub name: &'static str,
-    /// Its documentation, line by line.
+    /// The documentation, line by line.
     pub docs: &'static [&'static str],
-    /// Its contents.
+    /// The contents.
     pub kind: Kind,
 }
 
-/// The contents of a named type.
+/// A named type's contents.
 pub enum Kind {
     /// Consecutive fields.
     Struct(&'static [Field]),
-    /// One byte, the index of a variant.
+    /// One byte, the variant index.
     Enum(&'static [Variant]),
 }
 
-/// A field of a struct, or an argument of an instruction.
+/// A struct field, or an instruction argument.
 pub struct Field {
-    /// Its name in the IDL.
+    /// The IDL name.
     pub name: &'static str,
-    /// Its documentation, line by line.
+    /// The documentation, line by line.
     pub docs: &'static [&'static str],
-    /// Its type.
+    /// The type.
     pub ty: Type,
 }
 
-/// A variant of an enum.
+/// An enum variant.
 pub struct Variant {
-    /// Its name in the IDL.
+    /// The IDL name.
     pub name: &'static str,
-    /// Its documentation, line by line.
+    /// The documentation, line by line.
     pub docs: &'static [&'static str],
 }
 
@@ -108,7 +108,7 @@ pub struct Record {
     pub version: Option<Version>,
 }
 
-/// The version of a record's layout.
+/// A record's layout version.
 pub struct Version {
     /// The field that holds it, one byte.
     pub field: &'static str,
@@ -118,9 +118,9 @@ pub struct Version {
 
 /// An instruction.
 pub struct Instruction {
-    /// Its name in the IDL.
+    /// The IDL name.
     pub name: &'static str,
-    /// Its documentation, line by line.
+    /// The documentation, line by line.
     pub docs: &'static [&'static str],
     /// The first eight bytes of SHA-256("global:name").
     pub discriminator: [u8; 8],
@@ -132,66 +132,66 @@ pub struct Instruction {
     pub effects: Effects,
 }
 
-/// An account of an instruction.
+/// An instruction account.
 pub struct Account {
-    /// Its name in the IDL.
+    /// The IDL name.
     pub name: &'static str,
-    /// Its documentation, line by line.
+    /// The documentation, line by line.
     pub docs: &'static [&'static str],
-    /// Its requirements.
+    /// The requirements.
     pub meta: Meta,
 }
 
-/// The requirements on an account. The instruction's generated `load` checks each of them.
+/// The requirements on an account. The instruction's generated `load` checks them all.
 ///
-/// Addresses are references, so that a comparison does not keep the whole row with its documentation in the
-/// ELF.
+/// Addresses are references, so comparing them does not keep the whole
+/// documented row in the ELF.
 #[derive(Clone, Copy)]
 pub struct Meta {
     /// It must be writable, otherwise 2000.
     pub writable: bool,
     /// It must sign, otherwise 3010.
     pub signer: bool,
-    /// The program's own address in its place means that the account is left out.
+    /// The program's own address in this position means that the account is left out.
     pub optional: bool,
-    /// Its owner must be one of these programs, otherwise 3007. Empty: any owner.
+    /// The owner must be among these programs, otherwise 3007. Empty: any owner.
     pub owners: &'static [&'static Address],
     /// It must hold this account type, otherwise 3001 to 3003.
     pub holds: Option<&'static Record>,
-    /// Its only allowed address, otherwise 3008, or 2006 if it is a PDA.
+    /// The only allowed address, otherwise 3008, or 2006 if it is a PDA.
     pub address: Option<&'static Address>,
-    /// Its allowed addresses, otherwise 3008. Empty: any address.
+    /// The allowed addresses, otherwise 3008. Empty: any address.
     pub one_of: &'static [&'static Address],
-    /// It must be the program that owns this account of the instruction, if that is given; otherwise 3008.
+    /// It must be the program owning this account of the instruction, if given; otherwise 3008.
     pub owner_of: Option<&'static str>,
-    /// The seeds of its address, otherwise 2006.
+    /// The address seeds, otherwise 2006.
     pub seeds: &'static [Seed],
-    /// The bump of its address.
+    /// The address bump.
     pub bump: Bump,
-    /// The program that its address is derived for, if not this one.
+    /// The program used for the address derivation, if not this program.
     pub seeds_program: Option<&'static Address>,
-    /// The account whose field of the same name holds its address, otherwise 2001.
+    /// The account holding this address in a field of the same name, otherwise 2001.
     pub stored_in: Option<&'static str>,
 }
 
-/// A seed of an address.
+/// An address seed.
 #[derive(Clone, Copy)]
 pub enum Seed {
     /// Constant bytes.
     Const(&'static [u8]),
-    /// The address of another account of the instruction.
+    /// Another instruction account's address.
     Account(&'static str),
     /// An argument of the instruction.
     Arg(&'static str),
 }
 
-/// The source of a derived address's bump.
+/// The source for a derived address's bump.
 #[derive(Clone, Copy)]
 pub enum Bump {
-    /// The canonical bump: the highest one that gives an address.
+    /// The canonical bump: the highest value yielding an address.
     Canonical,
-    /// A field of a record that another account of the instruction holds. The program stored it when it
-    /// created the address with its canonical bump.
+    /// A record field held in another instruction account. The program stored it when creating the address
+    /// with the canonical bump.
     Stored {
         /// The account.
         account: &'static str,
@@ -273,14 +273,14 @@ impl Meta {
         self
     }
 
-    /// The account's address has these seeds and the canonical bump.
+    /// The account's address uses these seeds and the canonical bump.
     #[must_use]
     pub const fn derived(mut self, seeds: &'static [Seed]) -> Self {
         self.seeds = seeds;
         self
     }
 
-    /// The account's address has these seeds, for another program.
+    /// The account's address uses these seeds, for another program.
     #[must_use]
     pub const fn derived_for(mut self, program: &'static Address, seeds: &'static [Seed]) -> Self {
         self.seeds_program = Some(program);
@@ -288,7 +288,7 @@ impl Meta {
         self
     }
 
-    /// The bump of the account's address is a field of a record.
+    /// The bump for the account's address is a record field.
     #[must_use]
     pub const fn bump_in(mut self, account: &'static str, field: &'static str) -> Self {
         self.bump = Bump::Stored { account, field };
@@ -305,15 +305,15 @@ impl Meta {
 
 /// A constant of the protocol.
 pub struct Constant {
-    /// Its name in the IDL.
+    /// The IDL name.
     pub name: &'static str,
-    /// Its documentation, line by line.
+    /// The documentation, line by line.
     pub docs: &'static [&'static str],
-    /// Its value.
+    /// The value.
     pub value: Value,
 }
 
-/// The value of a constant.
+/// A constant's value.
 pub enum Value {
     /// One byte.
     U8(u8),
@@ -329,10 +329,10 @@ pub enum Value {
 
 /// An error of the program.
 pub struct ErrorRow {
-    /// Its number, from 6000.
+    /// The number, from 6000.
     pub code: u32,
-    /// Its name in the IDL.
+    /// The IDL name.
     pub name: &'static str,
-    /// Its message in the IDL.
+    /// The IDL message.
     pub message: &'static str,
 }

@@ -4,7 +4,7 @@ use crate::error::{HaggleError, Result};
 use crate::math::{bps, proportion};
 use crate::state::{BondState, Negotiation, OfferSide, ZopaPhase};
 
-/// A bond that has left the seller's deposit, in base units.
+/// A bond taken out of the seller's deposit, in base units.
 #[derive(Clone, Copy)]
 pub struct SettledBond {
     /// The buyer's part.
@@ -32,24 +32,24 @@ impl Negotiation {
         }
     }
 
-    /// Reports whether the seller owes the buyer, who has revealed its reservation price, a reveal of its
-    /// own. Until it has revealed, an expiry or its own rejection forfeits the bond.
+    /// Reports whether the seller still owes a reveal to the buyer, who has revealed a reservation price.
+    /// Unless the seller reveals too, an expiry or a seller's rejection forfeits the bond.
     #[inline(always)]
     pub fn seller_owes_reveal(&self) -> bool {
         self.zopa_phase == ZopaPhase::BothCommitted && self.buyer_price != 0
     }
 
-    /// Reports whether a rejection by the seller forfeits the bond: it has seen the buyer's reservation
-    /// price, and the buyer has made no offer since.
+    /// Reports whether the seller forfeits the bond by rejecting: the buyer's reservation price is revealed,
+    /// and the buyer has made no offer since.
     #[inline(always)]
     pub fn rejection_forfeits_bond(&self) -> bool {
         self.seller_owes_reveal()
             || (self.zopa_phase == ZopaPhase::Revealed && self.current_round == 0)
     }
 
-    /// The decay that the seller bears if there is no deal, in base units: that of its own offers, which are the
-    /// even rounds. `silent` is the side that let a whole response window after the latest offer run out. It
-    /// bears the decay of that offer, whoever made it.
+    /// The decay that the seller bears if there is no deal, in base units: the decay of the seller's offers, in
+    /// even rounds. `silent` is the side that did not respond to the latest offer in a whole response window.
+    /// It bears that offer's decay, whoever made it.
     #[inline(never)]
     pub fn delay_of_seller(&self, silent: Option<OfferSide>) -> u64 {
         let (mut escrow, mut borne) = (self.escrow_amount, 0u64);
@@ -67,8 +67,8 @@ impl Negotiation {
         borne
     }
 
-    /// The side that did not answer the latest offer within a whole response window, once the turn is over. None
-    /// without an offer, and if the global deadline has cut the turn short.
+    /// The side that did not answer the latest offer within a whole response window, once the turn is over.
+    /// None if no offer exists, or if the global deadline has cut the turn short.
     #[inline(always)]
     pub fn silent_side(&self) -> Option<OfferSide> {
         let window_ends = { self.last_offer_at }.checked_add(self.response_window);
@@ -79,8 +79,8 @@ impl Negotiation {
         }
     }
 
-    /// Takes the bond, if one is held, out of the deposit: at most `to_buyer` of it for the buyer, the rest
-    /// for the seller.
+    /// Takes any held bond out of the deposit: at most `to_buyer` for the buyer, the
+    /// rest for the seller.
     #[inline(always)]
     pub fn take_bond(&mut self, to_buyer: u64) -> SettledBond {
         let bond = self.held_bond();
@@ -177,7 +177,7 @@ mod tests {
         }
     }
 
-    /// The default terms after a number of rounds, with a bond of 5.000000.
+    /// The default terms after some rounds, with a bond of 5.000000.
     fn bargained(round: u8) -> Negotiation {
         let mut negotiation = accepted();
         negotiation.bond_state = BondState::Held;

@@ -18,22 +18,22 @@ account! {
         pub default_decay_rate_bps: u16,
         /// The proposed response window in seconds, 60 to 3,600. Clients use it as a default.
         pub default_response_window: i64,
-        /// The fee of new negotiations in basis points of the paid price, 0 to 500.
+        /// The fee for new negotiations in basis points of the paid price, 0 to 500.
         pub default_protocol_fee_bps: u16,
         /// The proposed number of rounds, 1 to 20. Clients use it as a default.
         pub default_max_rounds: u8,
         /// The number of closed negotiations.
         pub total_negotiations: u64,
-        /// The paid prices of closed negotiations, fees included, in base units of all mints together.
-        /// Saturates.
+        /// The paid prices of closed negotiations, fees included, totaling all mints'
+        /// base units. Saturates.
         pub total_settled_volume: u64,
-        /// The fees of closed negotiations, in base units of all mints together. Saturates.
+        /// The fees of closed negotiations, totaling all mints' base units. Saturates.
         pub total_fees_collected: u64,
         /// Whether the creation of negotiations is stopped.
         pub is_paused: Flag,
         /// The bump of the account's address.
         pub bump: u8,
-        /// The named successor of the authority; zero without one.
+        /// The named successor of the authority; zero unless named.
         pub pending_authority: Address,
     }
     version: None;
@@ -52,14 +52,14 @@ pub struct Defaults {
     pub decay_rate_bps: u16,
     /// The proposed response window in seconds.
     pub response_window: i64,
-    /// The fee of new negotiations in basis points of the paid price.
+    /// The fee for new negotiations in basis points of the paid price.
     pub protocol_fee_bps: u16,
     /// The proposed number of rounds.
     pub max_rounds: u8,
 }
 
 impl Defaults {
-    /// Requires a treasury, and values that a negotiation can be created with.
+    /// Requires a treasury, and values valid for creating negotiations.
     ///
     /// # Errors
     /// InvalidParams.

@@ -8,7 +8,7 @@ impl Negotiation {
     /// The effective escrow after one more round.
     ///
     /// # Errors
-    /// Overflow, which no rate in range causes.
+    /// Overflow. Rates in range never cause it.
     #[inline(always)]
     pub fn escrow_after_round(&self) -> Result<u64> {
         let escrow = self.effective_escrow;
@@ -68,7 +68,7 @@ impl Negotiation {
             .ok_or(HaggleError::Overflow.into())
     }
 
-    /// A side's recorded payout, in base units.
+    /// The side's recorded payout, in base units.
     #[inline(always)]
     pub fn claimable(&self, side: OfferSide) -> u64 {
         if side == OfferSide::Buyer {
@@ -131,7 +131,7 @@ mod tests {
         let (fixture, deal) = Fixture::accepted(&THIRDS);
         let mut negotiation = fixture.negotiation(&deal);
         assert_eq!(negotiation.owed(), Ok(100_000 + PRICE + BOND));
-        // The second of the tranches 999,899, 999,900 and 1,000,200 is decided, and half of it paid.
+        // The second of the tranches 999,899, 999,900 and 1,000,200 is decided, and half paid.
         negotiation.milestones_decided = 0b010;
         negotiation.paid_gross = 499_950;
         let undecided = 999_899 + 1_000_200;

@@ -1,23 +1,23 @@
-//! Structured metadata. It holds no text, so no text of one agent reaches another agent's model.
+//! Structured metadata. It holds no text, so no agent's text reaches another agent's model.
 
 use crate::constants::{METADATA_NONE, METADATA_TERMS, METADATA_TERMS_HASH};
 use crate::error::{HaggleError, Result};
 
-/// The end of the fields of kind 1: kind u8, tier u8, SLA u32, quantity u32, strategy hash, price u64.
+/// The end of kind 1's fields: kind u8, tier u8, SLA u32, quantity u32, strategy hash, price u64.
 const TERMS_END: usize = 1 + 1 + 4 + 4 + 32 + 8;
 
-/// The end of the fields of kind 2: kind u8, terms hash.
+/// The end of kind 2's fields: kind u8, terms hash.
 const TERMS_HASH_END: usize = 1 + 32;
 
-/// Requires a known kind, and zeros behind its fields.
+/// Requires a known kind, and zeros behind the kind's fields.
 ///
 /// # Errors
 /// InvalidParams.
 #[inline(always)]
 pub fn check(metadata: &[u8; 64]) -> Result {
-    // Word by word: 64 comparisons would cost more than the rest of an offer.
-    // SAFETY: the pointer is to 64 bytes, the size of eight words; the read needs no alignment, and any bytes
-    // are valid.
+    // Word by word: 64 comparisons would cost more than everything else in an offer. SAFETY:
+    // the pointer is to 64 bytes, the size of eight words; the read needs no alignment, and
+    // any bytes are valid.
     let words = unsafe { metadata.as_ptr().cast::<[u64; 8]>().read_unaligned() };
     let is_padded = match metadata[0] {
         METADATA_NONE => is_zero_from(&words, 1),
@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn each_byte_of_each_kind_is_accepted_only_where_the_kind_uses_it() {
         for kind in 0..=u8::MAX {
-            // The fields of the kind end here; other kinds have none.
+            // The kind's fields end here; other kinds have none.
             let end = match kind {
                 METADATA_NONE => 1,
                 METADATA_TERMS => 50,

@@ -1,8 +1,8 @@
 //! Milestones: tranches of the agreed price.
 //!
-//! A claimed milestone is under review until the buyer releases or disputes it; only one is under review at a
-//! time. A disputed milestone waits for the arbiter. The masks of the account hold a bit for each claimed,
-//! disputed and decided milestone.
+//! A claimed milestone is under review until the buyer releases or disputes it; never two at a time. A
+//! disputed milestone waits for the arbiter. The masks of the account hold a bit for each claimed, disputed
+//! and decided milestone.
 
 use crate::constants::{MILESTONE_SLACK, MIN_ARBITRATION_WINDOW, SECONDS_PER_HOUR};
 use crate::error::{HaggleError, Result};
@@ -41,7 +41,7 @@ impl Negotiation {
         })
     }
 
-    /// The bit of a milestone in the masks.
+    /// A milestone's mask bit.
     ///
     /// # Errors
     /// InvalidParams if the negotiation has no milestone with this index.
@@ -54,20 +54,20 @@ impl Negotiation {
     }
 
     /// The bits of all milestones.
-    // A count of at most eight shifts sixteen bits by at most eight.
+    // A count up to eight shifts sixteen bits by up to eight.
     #[allow(clippy::arithmetic_side_effects)]
     #[inline(always)]
     pub fn all_milestones(&self) -> u8 {
         ((1u16 << (self.milestone_count() & 0xf)) - 1) as u8
     }
 
-    /// The milestone under review, claimed and neither released nor disputed: no bit or one.
+    /// The milestone under review, claimed and neither released nor disputed: a single bit, if any.
     #[inline(always)]
     pub fn milestone_under_review(&self) -> u8 {
         self.milestones_claimed & !self.milestones_decided & !self.milestones_disputed
     }
 
-    /// Requires that a milestone is under review.
+    /// Requires a milestone under review.
     ///
     /// # Errors
     /// InvalidState.
@@ -80,7 +80,7 @@ impl Negotiation {
         }
     }
 
-    /// The disputed milestones that wait for the arbiter.
+    /// The disputed milestones waiting for the arbiter.
     #[inline(always)]
     pub fn open_disputes(&self) -> u8 {
         self.milestones_disputed & !self.milestones_decided
@@ -92,14 +92,14 @@ impl Negotiation {
         self.milestones_decided == self.all_milestones()
     }
 
-    /// The sum of the tranches of the milestones in `mask`, in base units. Bits without a milestone add
+    /// The sum of the tranches of the milestones in `mask`, in base units. Bits of unused milestones add
     /// nothing.
     ///
-    /// Tranche i is the floored price of the shares 0 to i less that of the shares 0 to i-1, so no order of
-    /// decisions changes an amount, and all tranches add up to the price. In the sum of consecutive tranches,
-    /// all prices but the first and the last cancel.
-    // The shares add up to 10,000, which creation has checked; a larger share gives a larger floored price,
-    // at most the price.
+    /// Tranche i is the floored price of the shares 0 to i less the floored price of the shares 0 to i-1.
+    /// Amounts do not depend on decision order, and all tranches sum to the price. In the sum of consecutive
+    /// tranches, all prices but the first and the last cancel.
+    // The shares sum to 10,000, as checked at creation; a larger share gives a larger floored price, never
+    // above the price.
     #[allow(clippy::arithmetic_side_effects)]
     #[inline(never)]
     pub fn sum_of(&self, mask: u8) -> u64 {
@@ -123,7 +123,7 @@ impl Negotiation {
 
     /// The halves of the tranches of the milestones in `mask`, in base units: the seller's, and the buyer's
     /// with the odd units.
-    // As for `sum_of`; both halves together are at most the price.
+    // As for `sum_of`; both halves together never exceed the price.
     #[allow(clippy::arithmetic_side_effects)]
     #[inline(never)]
     pub fn halves_of(&self, mask: u8) -> (u64, u64) {
@@ -158,7 +158,7 @@ impl Negotiation {
     }
 }
 
-/// The number of shares before the first zero.
+/// The number of leading nonzero shares.
 #[inline(always)]
 pub fn count(shares: &[u16; 8]) -> u8 {
     shares.iter().take_while(|share| **share != 0).count() as u8
@@ -172,7 +172,7 @@ pub fn review_window(review_hours: u8) -> i64 {
     review_hours as i64 * SECONDS_PER_HOUR
 }
 
-/// The earliest deadline that leaves each of `count` milestones its review window and a minute of slack after
+/// The earliest deadline that leaves each of `count` milestones the review window and a minute of slack after
 /// the bargaining, in Unix seconds.
 // At most 255 times 256 hours.
 #[allow(clippy::arithmetic_side_effects)]
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
     use crate::tests::fixture::{Fixture, MILESTONE_DEADLINE, PRICE, THIRDS};
 
-    /// An accepted negotiation with these shares, whether or not they are valid.
+    /// An accepted negotiation with the given shares, whether or not they are valid.
     fn accepted(milestone_bps: [u16; 8]) -> Negotiation {
         let (fixture, deal) = Fixture::accepted(&THIRDS);
         let mut negotiation = fixture.negotiation(&deal);

@@ -1,6 +1,6 @@
 //! The accounts that the program writes, and the rules that depend on them alone.
 //!
-//! [`negotiation`] has the layout. The rules that read and change it are beside it by subject: [`turn`]
+//! [`negotiation`] defines the layout. The rules that read and change it are beside it by subject: [`turn`]
 //! (parties, clock, turns, extensions), [`ledger`] (the vault's obligations), [`bond`], [`milestones`],
 //! [`zopa`] and [`metadata`]. They emit no events and move no tokens.
 

@@ -1,4 +1,4 @@
-//! The layout of a negotiation's account.
+//! The negotiation account layout.
 
 use crate::constants;
 use crate::schema::declare::{account, wire_enum, Flag};
@@ -6,7 +6,7 @@ use crate::schema::table::{Seed, Version};
 use pinocchio::Address;
 
 wire_enum! {
-    /// The status of a negotiation. Settled, Expired and Rejected are final.
+    /// The negotiation status. Settled, Expired and Rejected are final.
     pub enum NegotiationStatus {
         /// The buyer has deposited the escrow, and the seller is invited.
         Created = 0,
@@ -26,7 +26,7 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// A side of a negotiation.
+    /// A negotiation side.
     pub enum OfferSide {
         /// The side that pays.
         Buyer = 0,
@@ -52,7 +52,7 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// The state of the seller's bond.
+    /// The seller's bond state.
     pub enum BondState {
         /// There is no bond.
         None = 0,
@@ -70,8 +70,8 @@ wire_enum! {
 wire_enum! {
     /// Why a bond has left the deposit.
     pub enum BondReason {
-        /// The price is settled. The buyer's part is the share of the bond that equals its refunded share of the
-        /// price.
+        /// The price is settled. The buyer's part is the share of the bond that equals the refunded share of
+        /// the price.
         Settlement = 0,
         /// There is no deal. The buyer's part is the decay that the seller bears.
         NoDeal = 1,
@@ -83,25 +83,25 @@ wire_enum! {
 }
 
 account! {
-    /// A negotiation, at the PDA ["negotiation", buyer, seller, session_id]. Amounts are in base units of
-    /// token_mint, rates in basis points, times in Unix seconds of the chain's clock.
+    /// A negotiation, at the PDA ["negotiation", buyer, seller, session_id]. Amounts use token_mint's base
+    /// units, rates in basis points, times in Unix seconds of the chain's clock.
     pub struct Negotiation {
         /// The party that pays.
         pub buyer: Address,
         /// The party that is paid.
         pub seller: Address,
-        /// A number that distinguishes the negotiations of one buyer and one seller.
+        /// A number that distinguishes the negotiations between the same buyer and seller.
         pub session_id: u64,
         /// The status.
         pub status: NegotiationStatus,
         /// The number of offers so far.
         pub current_round: u8,
-        /// The amount of the latest offer, or of the midpoint.
+        /// The amount of the latest offer or midpoint.
         pub current_offer_amount: u64,
-        /// The party that made the latest offer; the negotiation's own address for the midpoint; zero without
-        /// an offer.
+        /// The party that made the latest offer; the negotiation's own address for the midpoint; zero until
+        /// the first offer.
         pub current_offer_by: Address,
-        /// The side that made the latest offer. Meaningless without an offer and for the midpoint.
+        /// The side that made the latest offer. Meaningless if no offer exists, or for the midpoint.
         pub offer_side: OfferSide,
         /// SHA-256 of the service's description.
         pub service_hash: [u8; 32],
@@ -125,46 +125,46 @@ account! {
         pub protocol_fee_bps: u16,
         /// Whether the parties compare sealed reservation prices before they bargain.
         pub zopa_enabled: Flag,
-        /// The time of creation. Together with the address it identifies the deal.
+        /// The time of creation. Combined with the address, this identifies the deal.
         pub created_at: i64,
-        /// The time of the latest offer; zero before the first one.
+        /// The time of the latest offer; zero until the first offer.
         pub last_offer_at: i64,
-        /// The time of settlement; zero before.
+        /// The time of settlement; zero until settled.
         pub settled_at: i64,
-        /// The agreed price, fee included; zero before the agreement.
+        /// The agreed price, fee included; zero until agreed.
         pub settled_amount: u64,
-        /// The commitment to the buyer's reservation price; zero before it.
+        /// The commitment to the buyer's reservation price; zero until committed.
         pub buyer_commitment: [u8; 32],
-        /// The commitment to the seller's reservation price; zero before it.
+        /// The commitment to the seller's reservation price; zero until committed.
         pub seller_commitment: [u8; 32],
         /// The phase of the comparison of reservation prices.
         pub zopa_phase: ZopaPhase,
-        /// The structured metadata of the latest offer, or of the creation before the first one.
+        /// The structured metadata of the latest offer, or the creation's until the first offer.
         pub metadata: [u8; 64],
         /// The bump of the negotiation's address.
         pub bump: u8,
         /// The bump of the vault's address.
         pub vault_bump: u8,
-        /// The version of this layout.
+        /// The layout version.
         pub version: u8,
-        /// The end of the current turn, or of the review of a claimed milestone.
+        /// The end of the current turn or milestone review.
         pub turn_deadline: i64,
-        /// The extension of the deadline that the latest offer asked for and the other side has not granted,
-        /// in seconds.
+        /// The deadline extension requested in the latest offer and not granted by the opposite side, in
+        /// seconds.
         pub pending_extension: u32,
-        /// The bond that the seller deposits with accept_invitation; zero for none.
+        /// The bond that the seller deposits with accept_invitation; zero means none.
         pub bond_required: u64,
-        /// The state of the bond.
+        /// The bond state.
         pub bond_state: BondState,
-        /// The buyer's reservation price; zero before it is revealed.
+        /// The buyer's reservation price; zero until revealed.
         pub buyer_price: u64,
-        /// The seller's reservation price; zero before it is revealed.
+        /// The seller's reservation price; zero until revealed.
         pub seller_price: u64,
-        /// The arbiter of disputes about milestones; zero without milestones.
+        /// The arbiter of disputes about milestones; zero unless milestones exist.
         pub arbiter: Address,
-        /// The time to review a claimed milestone, in hours, 1 to 168; zero without milestones.
+        /// The time to review a claimed milestone, in hours, 1 to 168; zero unless milestones exist.
         pub review_hours: u8,
-        /// Each milestone's share of the price. Milestone i exists if its share is not zero.
+        /// Each milestone's share of the price. Milestone i exists if the share is nonzero.
         pub milestone_bps: [u16; 8],
         /// The decided milestones, a bit each.
         pub milestones_decided: u8,
@@ -172,7 +172,7 @@ account! {
         pub milestones_claimed: u8,
         /// The disputed milestones, a bit each.
         pub milestones_disputed: u8,
-        /// The deadline of the milestones; zero without milestones.
+        /// The deadline of the milestones; zero unless milestones exist.
         pub milestone_deadline: i64,
         /// The recorded payout that the buyer can claim.
         pub claimable_buyer: u64,

@@ -7,19 +7,19 @@ use crate::state::{Negotiation, NegotiationStatus, OfferSide};
 use pinocchio::address::address_eq;
 use pinocchio::Address;
 
-/// The deadline after an offer.
+/// The new deadline after offering.
 pub struct Extension {
     /// The deadline of the bargaining.
     pub global_deadline: i64,
-    /// The extension that the other side has not granted yet, in seconds.
+    /// The extension not granted yet by the opposite side, in seconds.
     pub pending: u32,
 }
 
 impl Negotiation {
-    /// The side of a party.
+    /// The party's side.
     ///
     /// # Errors
-    /// Unauthorized for any other address.
+    /// Unauthorized for all other addresses.
     #[inline(always)]
     pub fn side_of(&self, party: &Address) -> Result<OfferSide> {
         if address_eq(party, &self.buyer) {
@@ -41,8 +41,8 @@ impl Negotiation {
         }
     }
 
-    /// Requires that the signature is for this deal: `created_at` distinguishes it from every other deal at
-    /// the address.
+    /// Requires that the signature is for this deal: `created_at` distinguishes it from every other deal
+    /// using this address.
     ///
     /// # Errors
     /// StaleState.
@@ -145,7 +145,7 @@ impl Negotiation {
     /// Starts the turn of the side that moves next.
     ///
     /// # Errors
-    /// Overflow if the clock is beyond the range of i64.
+    /// Overflow if the clock exceeds the i64 range.
     #[inline(always)]
     pub fn start_turn(&mut self, now: i64) -> Result {
         let window_end = now
@@ -160,12 +160,12 @@ impl Negotiation {
         Ok(())
     }
 
-    /// The deadline after an offer that asks for `seconds` more. Two requests in a row grant the smaller one;
-    /// a single request stays pending, so that no side can lock the other's funds alone.
+    /// The new deadline after an offer requesting `seconds` more. Two requests in a row grant the smaller
+    /// request; a single request stays pending, so neither side can lock the other's funds alone.
     ///
     /// # Errors
-    /// InvalidParams if the deadline would be more than a day after creation, or would leave the milestones
-    /// too little time.
+    /// InvalidParams if the deadline would exceed a day after creation, or would leave the milestones too
+    /// little time.
     #[inline(always)]
     pub fn agree_on_extension(&self, seconds: u32) -> Result<Extension> {
         let pending = self.pending_extension;

@@ -8,12 +8,12 @@ use crate::state::{Negotiation, NegotiationStatus, OfferSide, ZopaPhase};
 use pinocchio::address::address_eq;
 use pinocchio::Address;
 
-/// A step of the comparison. The steps follow in this order, each within its turn.
+/// A step of the comparison. The steps follow in this order, each within their own turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// A side commits to its reservation price.
+    /// A side commits to a reservation price.
     Commit(OfferSide),
-    /// A side reveals its reservation price.
+    /// A side reveals a reservation price.
     Reveal(OfferSide),
 }
 
@@ -21,8 +21,8 @@ impl Negotiation {
     /// The next step.
     ///
     /// # Errors
-    /// InvalidState if there is none: the negotiation is not under way, has no sealed prices, or has compared
-    /// them.
+    /// InvalidState if there is none: the negotiation is not under way, does not use sealed prices, or has
+    /// already compared them.
     #[inline(always)]
     pub fn zopa_step(&self) -> Result<Step> {
         if self.status != NegotiationStatus::Proposed {
@@ -52,7 +52,7 @@ impl Negotiation {
         }
     }
 
-    /// Reports whether a reservation price is in range: from the minimum offer for the whole escrow, but at
+    /// Reports whether the reservation price is in range: from the minimum offer for the whole escrow, but at
     /// least 1, to the escrow. A party that commits to a price out of range cannot reveal it, and bears the
     /// consequences of not revealing.
     #[inline(always)]
@@ -61,7 +61,7 @@ impl Negotiation {
         price != 0 && price >= bps::floored(escrow, self.min_offer_bps) && price <= escrow
     }
 
-    /// The commitment of an agent to a price.
+    /// An agent's commitment to a price.
     #[inline(always)]
     pub fn commitment(
         &self,

@@ -1,4 +1,4 @@
-//! The layouts of mints and token accounts, as far as payments depend on them.
+//! Mint and token account layouts, as far as payments depend on them.
 
 use crate::error::{Framework, HaggleError, Result};
 use crate::runtime::programs;
@@ -8,16 +8,16 @@ use crate::token::extensions::{
 use pinocchio::address::address_eq;
 use pinocchio::{AccountView, Address};
 
-/// Requires a mint that can hold an escrow: an initialised mint of SPL Token, or one of Token-2022 whose
-/// extensions cannot take, block, tax or hide tokens. Such a mint cannot be closed and cannot change its
-/// program, so one check at creation is enough.
+/// Requires a mint that can hold an escrow: an initialized SPL Token mint, or a Token-2022 mint if the
+/// extensions cannot take, block, tax or hide tokens. Such a mint cannot be closed or move to another
+/// program, so a single check at creation is enough.
 ///
 /// # Errors
 /// UnsupportedMint.
 #[inline(always)]
 pub fn check_mint(account: &AccountView) -> Result {
     const IS_INITIALIZED: usize = 45;
-    // SAFETY: the token program owns the data, and this program never changes it.
+    // SAFETY: a token program owns the data, and this program never changes it.
     let data = unsafe { account.borrow_unchecked() };
     let is_harmless = if address_eq(account.owner(), &programs::TOKEN) {
         data.len() == MINT_BASE
@@ -31,16 +31,16 @@ pub fn check_mint(account: &AccountView) -> Result {
     }
 }
 
-/// Reports whether a mint has these decimals. They cannot change.
+/// Reports whether the mint uses these decimals. They cannot change.
 #[inline(always)]
 pub fn has_decimals(mint: &AccountView, decimals: u8) -> bool {
     const DECIMALS: usize = 44;
-    // SAFETY: the token program owns the data, and this program never changes it.
+    // SAFETY: a token program owns the data, and this program never changes it.
     let data = unsafe { mint.borrow_unchecked() };
     data.get(DECIMALS) == Some(&decimals)
 }
 
-/// A mint, and its token program if that is known.
+/// A mint, and the mint's token program if known.
 #[derive(Clone, Copy)]
 pub struct Currency<'a> {
     mint: &'a Address,
@@ -48,8 +48,8 @@ pub struct Currency<'a> {
 }
 
 impl<'a> Currency<'a> {
-    /// The currency of a mint. Without the mint's account it accepts both token programs; only the mint's own
-    /// one can create a token account for it.
+    /// The mint's currency. If the mint's account is not given, either token program is accepted; only the
+    /// mint's own program can create token accounts for it.
     #[inline(always)]
     pub fn of(mint: &'a Address, account: Option<&'a AccountView>) -> Self {
         Self {
@@ -69,11 +69,11 @@ impl<'a> Currency<'a> {
     }
 }
 
-/// A token account. It must be dropped before another program is called.
+/// A token account view. It must be dropped before another program is called.
 pub struct TokenAccount<'a>(&'a [u8]);
 
 impl<'a> TokenAccount<'a> {
-    /// The size of a token account without extensions, in bytes.
+    /// The size of token accounts without extensions, in bytes.
     pub const SIZE: usize = BASE;
     const MINT: usize = 0;
     const OWNER: usize = 32;
@@ -85,7 +85,7 @@ impl<'a> TokenAccount<'a> {
     const INITIALIZED: u8 = 1;
     const FROZEN: u8 = 2;
 
-    /// The token account in `account`, if a token program owns it and it has the length of one.
+    /// Reads `account`, if owned by a token program and as long as a token account.
     #[inline(always)]
     pub fn read(account: &'a AccountView) -> Option<Self> {
         Self::read_if(account, |program| {
@@ -93,7 +93,7 @@ impl<'a> TokenAccount<'a> {
         })
     }
 
-    /// The token account in `account`, if it holds this currency.
+    /// Reads `account`, if it holds this currency.
     #[inline(always)]
     pub fn of(account: &'a AccountView, currency: &Currency<'_>) -> Option<Self> {
         Self::read_if(account, |program| currency.has_program(program))
@@ -105,9 +105,9 @@ impl<'a> TokenAccount<'a> {
         account: &'a AccountView,
         is_token_program: impl Fn(&Address) -> bool,
     ) -> Option<Self> {
-        // SAFETY: no mutable reference to the data exists, whichever program owns the account: the kinds of an
-        // instruction are loaded before `State` hands out references, and `holdings` reads a vault, which is no
-        // record. Users of this type drop it before a call that could change the data.
+        // SAFETY: no mutable reference to the data exists, whichever program owns the account: the
+        // instruction's kinds are loaded before `State` hands out references, and `holdings` reads only vaults,
+        // which are not records. Users of this type drop it before a call that could change the data.
         let data = unsafe { account.borrow_unchecked() };
         if is_token_program(account.owner())
             && (data.len() == Self::SIZE || is_extended(account.owner(), data))
@@ -121,14 +121,14 @@ impl<'a> TokenAccount<'a> {
     #[inline(always)]
     fn bytes<const N: usize>(&self, offset: usize) -> &'a [u8; N] {
         debug_assert!(offset.saturating_add(N) <= Self::SIZE);
-        // SAFETY: `read_if` has checked that there are at least `SIZE` bytes, and every offset of this type
-        // plus its width is at most `SIZE`.
+        // SAFETY: `read_if` has checked that there are at least `SIZE` bytes, and no field of this type
+        // extends past `SIZE`.
         unsafe { &*self.0.as_ptr().add(offset).cast() }
     }
 
     #[inline(always)]
     fn address_at(&self, offset: usize) -> &'a Address {
-        // SAFETY: an address is a transparent array of 32 bytes.
+        // SAFETY: addresses are transparent 32-byte arrays.
         unsafe { &*self.bytes::<32>(offset).as_ptr().cast() }
     }
 
@@ -144,16 +144,16 @@ impl<'a> TokenAccount<'a> {
         u64::from_le_bytes(*self.bytes(Self::AMOUNT))
     }
 
-    /// Reports whether a transfer to the account succeeds: it is initialised, not frozen, and no extension
-    /// requires more than a transfer.
+    /// Reports whether transferring to the account succeeds: it is initialized, not frozen, and extensions
+    /// require nothing but a transfer.
     #[inline(always)]
     pub fn can_receive(&self) -> bool {
         *self.bytes(Self::STATE) == [Self::INITIALIZED]
             && (self.0.len() == Self::SIZE || allow_receiving(self.0))
     }
 
-    /// Reports whether the account has a delegate, which can take tokens, or a close authority, which can
-    /// take lamports.
+    /// Reports whether the account has a delegate, which can take tokens, or close authority, which can take
+    /// lamports.
     #[inline(always)]
     pub fn has_other_authority(&self) -> bool {
         u32::from_le_bytes(*self.bytes(Self::DELEGATE))
@@ -180,7 +180,7 @@ fn is_extended(program: &Address, data: &[u8]) -> bool {
     address_eq(program, &programs::TOKEN_2022) && is_extended_account(data)
 }
 
-/// Requires a token account of this currency and this owner.
+/// Requires this currency and this owner.
 ///
 /// # Errors
 /// 2003.
@@ -196,12 +196,12 @@ pub fn check_token_account(
     }
 }
 
-/// Reports whether a payment to a party can go to this account. If not, the account must be the party's
-/// associated token account, and the payment is recorded instead. So no sender can choose another account
-/// that cannot receive the payment.
+/// Reports whether the party can be paid to this account. If not, the account must be the
+/// party's associated token account, and the payment is recorded instead. So no sender can
+/// choose another unpayable account.
 ///
-/// An account with a delegate or a close authority is paid only if the party signs: otherwise the sender of
-/// the transaction could choose, among the party's accounts, one that the sender can empty.
+/// An account with a delegate or close authority is paid only if the party signs: otherwise the sender of the
+/// transaction could choose, among the party's accounts, an account under the sender's control.
 ///
 /// # Errors
 /// 2003 if the account cannot be paid and is not the party's associated token account.

@@ -1,11 +1,11 @@
-//! A call of a token program with all transfers of an instruction.
+//! A token program call with all transfers for an instruction.
 //!
-//! SPL Token takes them as one batch, which saves the base cost of each further call. The library's batch
-//! repeats the source and the authority for every transfer, and copying them would cost most of such a call;
-//! here each account is listed once. Token-2022 has no batch and is called once per instruction.
+//! SPL Token takes them as a batch, which saves the base cost for further calls. The library's batch repeats
+//! the source and the authority for every transfer, and copying them would cost most of such a call; here
+//! each account is listed once. Token-2022 has no batch and is called once per instruction.
 //!
-//! Transfers are plain ones, without mint and decimals: every amount is in base units, the mints are checked
-//! at creation, and no extension that is let through needs the mint.
+//! Transfers are plain, without mint and decimals: every amount uses base units, the mints are checked at
+//! creation, and none of the allowed extensions needs the mint.
 
 use crate::error::{HaggleError, Result};
 use crate::runtime::programs;
@@ -26,7 +26,7 @@ const MAX_VIEWS: usize = 2 + 3 + 1;
 /// and one for closing, or 33 for an initialisation and nine for a transfer.
 const MAX_DATA: usize = 1 + 2 * MAX_INSTRUCTIONS + 33 + 9;
 
-/// The frame of a batch's first instruction: the batch's number and a header.
+/// The frame for a batch's first instruction: the batch's number and a header.
 const FRAME: usize = 1 + 2;
 
 const TRANSFER: u8 = 3;
@@ -34,7 +34,7 @@ const CLOSE_ACCOUNT: u8 = 9;
 const INITIALIZE_ACCOUNT_3: u8 = 18;
 const BATCH: u8 = 255;
 
-/// A batch of instructions that take tokens from one account.
+/// A batch of instructions that take tokens from the same account.
 pub struct TokenCall<'a> {
     source: &'a AccountView,
     authority: &'a AccountView,
@@ -50,7 +50,7 @@ pub struct TokenCall<'a> {
 // `push` checks the number of instructions, which bounds every length.
 #[allow(clippy::arithmetic_side_effects)]
 impl<'a> TokenCall<'a> {
-    /// An empty call of the token program that owns `source`.
+    /// An empty call to the program that owns `source`.
     #[inline(always)]
     pub fn new(source: &'a AccountView, authority: &'a AccountView) -> Self {
         let mut call = Self {
@@ -69,7 +69,7 @@ impl<'a> TokenCall<'a> {
         call
     }
 
-    /// Adds the initialisation of a token account. A transfer to it must follow, which lists the account.
+    /// Adds a token account's initialization. A transfer to the account must follow and list it.
     ///
     /// # Errors
     /// Overflow beyond the fourth instruction.
@@ -109,8 +109,8 @@ impl<'a> TokenCall<'a> {
         Ok(())
     }
 
-    /// Adds the closing of the source, whose lamports go to the authority. The call has the view of that
-    /// account already.
+    /// Adds the closing of the source, whose lamports go to the authority. The call already contains the
+    /// account's view.
     ///
     /// # Errors
     /// Overflow beyond the fourth instruction.
@@ -152,8 +152,8 @@ impl<'a> TokenCall<'a> {
     }
 
     /// Makes a deposit, whose owner signs the transaction. It is a batch even if it is a single transfer: a
-    /// cluster whose token program has no batches fails here, before anything is in escrow, and not at an
-    /// end with two payments.
+    /// cluster whose token program lacks batches fails here, before anything is in escrow, and not later with
+    /// two payments.
     ///
     /// If an instruction fails, so does the whole transaction.
     #[inline(always)]
@@ -161,8 +161,8 @@ impl<'a> TokenCall<'a> {
         self.invoke(true, &[]);
     }
 
-    /// Makes the payments of a vault, with its authority's signature. A single instruction goes without the
-    /// frame of a batch.
+    /// Makes payments from a vault, with the authority's signature. A single instruction is sent without the
+    /// batch frame.
     ///
     /// If an instruction fails, so does the whole transaction.
     #[inline(always)]
@@ -198,14 +198,14 @@ impl<'a> TokenCall<'a> {
             accounts: metas,
             data: &self.data[start..self.data_len],
         };
-        // SAFETY: `views` has every account of `metas`. The token program changes lamports and the data of
-        // accounts that it owns. References to such data are only in `TokenAccount`s, which are dropped by
-        // now.
+        // SAFETY: `views` covers every account in `metas`. Token programs change lamports and
+        // the data of accounts they own. References to such data are only in `TokenAccount`s,
+        // which are dropped by now.
         unsafe { invoke_signed_unchecked(&call, views, signers) };
     }
 }
 
-/// The instructions of a batch, for a program without batches.
+/// The batch's instructions, for a program without batches.
 struct SeparateCalls<'a> {
     metas: &'a [InstructionAccount<'a>],
     views: &'a [CpiAccount<'a>],
@@ -231,8 +231,8 @@ impl SeparateCalls<'_> {
                 accounts: its_metas,
                 data: its_data,
             };
-            // SAFETY: `views` has every account of `its_metas`, which are some of the batch's. `TokenCall::invoke`
-            // has no reference to token accounts while it runs this, and the token program changes no others.
+            // SAFETY: `views` covers every account in `its_metas`, which are some of the batch's. `TokenCall::invoke`
+            // keeps no reference to token accounts while running this, and only such accounts can change.
             unsafe { invoke_signed_unchecked(&instruction, self.views, self.signers) };
             data = rest;
             metas = other_metas;

@@ -1,22 +1,22 @@
-//! The extensions of Token-2022 that an escrow allows.
+//! The Token-2022 extensions that escrow allows.
 //!
-//! An account with extensions has a byte behind the first 165 bytes, up to which a mint is padded with zeros:
-//! 1 for a mint, 2 for a token account. Then the extensions follow: a number of two bytes, a length of two
-//! bytes, and the value. Number 0 ends the list, and so does the end of the data.
+//! An account with extensions contains a byte behind the first 165 bytes (mints are zero-padded to this
+//! length): 1 for mints, 2 for token accounts. Then the extensions follow: a number of two bytes, a length of
+//! two bytes, and the value. Number 0 ends the list, and so does the end of the data.
 //!
 //! The lists of this file name the allowed extensions, so the program refuses unknown ones.
 
-/// The size of a token account without extensions, in bytes.
+/// The size of token accounts without extensions, in bytes.
 pub const BASE: usize = 165;
-/// The offset of the byte that distinguishes mints and token accounts.
+/// The offset of the byte that distinguishes mints from token accounts.
 const TYPE: usize = BASE;
 /// The offset of the list.
 const LIST: usize = TYPE + 1;
 const TYPE_MINT: u8 = 1;
 const TYPE_ACCOUNT: u8 = 2;
-/// The size of a mint without extensions, in bytes.
+/// The size of mints without extensions, in bytes.
 pub const MINT_BASE: usize = 82;
-/// The size of a multisignature. Token-2022 gives no mint and no token account this size.
+/// The multisignature size. Token-2022 gives neither mints nor token accounts this size.
 const MULTISIG: usize = 355;
 
 const END: u16 = 0;
@@ -30,13 +30,13 @@ const TOKEN_GROUP: u16 = 21;
 const GROUP_MEMBER_POINTER: u16 = 22;
 const TOKEN_GROUP_MEMBER: u16 = 23;
 
-/// The most allowed extensions of a mint: each of them once.
+/// The maximum number of mint extensions: each once.
 const MINT_EXTENSIONS: usize = 6;
-/// The most allowed extensions of a token account: each of them once.
+/// The maximum number of token account extensions: each once.
 const ACCOUNT_EXTENSIONS: usize = 3;
 
-/// Reports whether the data of a Token-2022 account has the size of a mint, and each extension only describes
-/// the tokens: none can take, block, tax or hide them.
+/// Reports whether Token-2022 account data is sized like a mint, and each extension only describes the
+/// tokens: none can take, block, tax or hide them.
 #[inline(always)]
 pub fn is_harmless_mint(data: &[u8]) -> bool {
     data.len() == MINT_BASE || is_harmless_extended_mint(data)
@@ -61,15 +61,15 @@ fn is_harmless_extended_mint(data: &[u8]) -> bool {
         })
 }
 
-/// Reports whether the data of a Token-2022 account, longer than a token account without extensions, is a
-/// token account.
+/// Reports whether Token-2022 account data, longer than the size without extensions, belongs to a token
+/// account.
 #[inline(always)]
 pub fn is_extended_account(data: &[u8]) -> bool {
     list_of(data, TYPE_ACCOUNT).is_some()
 }
 
-/// Reports whether a token account with these extensions can receive a program's transfer. An immutable owner
-/// and a CPI guard allow one; a required memo prevents it unless the owner has switched it off.
+/// Reports whether token accounts with the given extensions can receive a program's transfer. An immutable
+/// owner and a CPI guard allow it; a required memo prevents it unless the owner has switched it off.
 #[inline(never)]
 pub fn allow_receiving(data: &[u8]) -> bool {
     let Some(list) = list_of(data, TYPE_ACCOUNT) else {
@@ -82,7 +82,7 @@ pub fn allow_receiving(data: &[u8]) -> bool {
     })
 }
 
-/// The list, if the byte before it has the expected value.
+/// The list, if the byte before matches the expected type.
 #[inline(always)]
 fn list_of(data: &[u8], expected: u8) -> Option<&[u8]> {
     if data.len() == MULTISIG || *data.get(TYPE)? != expected {
@@ -108,8 +108,8 @@ fn is_zero(bytes: &[u8]) -> bool {
     true
 }
 
-/// Reports whether the list is well formed and has at most `most` extensions, all of them allowed. A single
-/// byte at the end is ignored, as in Token-2022.
+/// Reports whether the list is well formed and contains up to `most` extensions, all allowed. A single byte
+/// at the end is ignored, as in Token-2022.
 #[inline(always)]
 fn each_is(list: &[u8], most: usize, allowed: impl Fn(u16, &[u8]) -> bool) -> bool {
     let mut rest = list;
@@ -140,7 +140,7 @@ fn each_is(list: &[u8], most: usize, allowed: impl Fn(u16, &[u8]) -> bool) -> bo
 mod tests {
     use super::*;
 
-    /// All extension numbers of Token-2022, many unused ones, and the largest one.
+    /// All Token-2022 extension numbers, many unused ones, and the largest one.
     fn numbers() -> impl Iterator<Item = u16> {
         (0..=40).chain([255, 256, 0x1200, 0x7fff, 0xffff])
     }
@@ -232,7 +232,7 @@ mod tests {
             assert!(is_harmless_mint(&mint(&list)));
             assert!(allow_receiving(&account(&list)));
         }
-        // A single byte is too short for a number, and Token-2022 ignores it.
+        // A single byte is too short for a number; Token-2022 ignores it.
         for byte in 0..=u8::MAX {
             assert!(is_harmless_mint(&mint(&[byte])));
             assert!(allow_receiving(&account(&[byte])));
@@ -244,7 +244,7 @@ mod tests {
         let list = [entry(18, &[3; 64]), entry(19, &[4; 90])].concat();
         let whole = mint(&list);
         for length in 0..whole.len() {
-            // No byte of the list or one, no byte of its second entry or one; and a mint without extensions.
+            // Zero bytes or a single byte of the list, the same for the second entry; also mints without extensions.
             let expected = [MINT_BASE, 166, 167, 166 + 68, 166 + 69].contains(&length);
             assert_eq!(
                 is_harmless_mint(&whole[..length]),

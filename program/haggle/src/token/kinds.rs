@@ -1,4 +1,4 @@
-//! The kinds of token accounts, mints and token programs that instructions list.
+//! The token account, mint and token program kinds that instructions list.
 
 use crate::error::{Framework, Result};
 use crate::runtime::programs;
@@ -13,18 +13,18 @@ use core::marker::PhantomData;
 use pinocchio::address::address_eq;
 use pinocchio::{AccountView, Address};
 
-/// The owner of a token account.
+/// A token account owner.
 pub trait Owner {
-    /// Its address.
+    /// The address.
     fn address<'c, R: Row>(call: &'c Checked<'_, R>) -> &'c Address;
 
-    /// The mint that its account must have.
+    /// The required account mint.
     #[inline(always)]
     fn mint<'c, R: Row>(call: &'c Checked<'_, R>) -> &'c Address {
         &call.record::<Negotiation>().token_mint
     }
 
-    /// The currency that its account must have.
+    /// The required account currency.
     #[inline(always)]
     fn currency<'c, R: Row>(call: &'c Checked<'_, R>) -> Currency<'c> {
         Currency::of(Self::mint(call), mint_account(call))
@@ -67,7 +67,7 @@ impl Owner for Treasury {
     }
 }
 
-/// The buyer of a negotiation that does not exist yet.
+/// The buyer, when the negotiation does not exist yet.
 pub struct Creator;
 
 impl Owner for Creator {
@@ -84,7 +84,7 @@ impl Owner for Creator {
     }
 }
 
-/// The token account that a deposit comes from.
+/// The account that pays a deposit.
 pub struct Source<'a, O> {
     account: &'a AccountView,
     owner: PhantomData<O>,
@@ -112,8 +112,8 @@ impl<'a, O> Source<'a, O> {
     }
 }
 
-/// The token account that the signer names for its own payout. It can have any owner, but it cannot be the
-/// vault, whose balance goes to the treasury.
+/// The account that the signer chose for the signer's payout. Any owner is allowed, but not the vault, whose
+/// balance goes to the treasury.
 pub struct Destination<'a>(&'a AccountView);
 
 impl<'a> Kind<'a> for Destination<'a> {
@@ -154,7 +154,7 @@ impl Kind<'_> for EscrowMint {
     }
 }
 
-/// The mint of the negotiation's escrow, for an instruction that reads its decimals.
+/// The mint of the negotiation's escrow, for an instruction that reads the decimals.
 pub struct ReadMint<'a>(&'a AccountView);
 
 impl<'a> Kind<'a> for ReadMint<'a> {
@@ -175,7 +175,7 @@ impl ReadMint<'_> {
     }
 }
 
-/// The mint of a new escrow.
+/// A new escrow's mint.
 pub struct NewMint<'a>(&'a AccountView);
 
 impl<'a> Kind<'a> for NewMint<'a> {
@@ -211,7 +211,7 @@ impl<'a> NewMint<'a> {
     }
 }
 
-/// The token program of the mint.
+/// The mint's token program.
 pub struct TokenProgram;
 
 impl Kind<'_> for TokenProgram {

@@ -1,5 +1,5 @@
-//! The token programs: their accounts, the extensions of Token-2022, the account kinds of instructions, and
-//! calls.
+//! Token programs: their accounts, Token-2022 extensions, the account kinds for
+//! instructions, and calls.
 
 pub mod account;
 pub mod call;
