@@ -7,7 +7,7 @@ use crate::math::bps::{floored, rounded};
 use crate::settlement::Paid;
 use crate::state::{BondState, Negotiation, NegotiationStatus};
 
-/// Amounts at which rounding, a digit or a width changes.
+/// Amounts where rounding, a digit or a width changes.
 const AMOUNTS: [u64; 44] = [
     0,
     1,
@@ -76,7 +76,7 @@ impl Numbers {
         self.next() % bound
     }
 
-    /// Shares of at least one basis point that add up to 10,000.
+    /// Shares, each no less than a basis point, that sum to 10,000.
     fn shares(&mut self, count: usize) -> [u16; 8] {
         let mut shares = [0; 8];
         let mut left = 10_000;
@@ -125,9 +125,9 @@ fn shares_equal_those_of_wider_arithmetic() {
     }
 }
 
-/// The share of `q * 10,000 + r` is `q * bps` plus the share of `r`, so a proof for every remainder and every
-/// rate covers every amount. The test combines every rate with each sixteenth remainder, and so every
-/// remainder with each sixteenth rate.
+/// The share of `q * 10,000 + r` is `q * bps` plus the share of `r`, so proving every remainder and rate
+/// covers every amount. The test combines every rate with each sixteenth remainder, and so every remainder
+/// with each sixteenth rate.
 #[test]
 fn shares_are_exact_for_every_remainder_and_every_rate() {
     for bps in 0..=10_000u16 {
@@ -198,7 +198,7 @@ fn decay_never_takes_more_than_the_escrow() {
             }
             let left = negotiation.effective_escrow;
             assert_eq!(lost + u128::from(left), u128::from(escrow));
-            // A decay of a tenth in each of twenty rounds leaves an eighth of the escrow.
+            // A 10 % decay in each of twenty rounds leaves an eighth of the escrow.
             assert!(left > escrow / 9 && (rate > 0 || left == escrow));
         }
     }
@@ -233,7 +233,7 @@ fn the_fee_of_parts_is_the_fee_of_the_whole() {
                 left -= gross;
                 let paid = Paid::count(&mut negotiation, gross).unwrap();
                 assert_eq!(paid.net + paid.fee, gross);
-                // The fee of a part differs by at most one unit from the fee on that part alone.
+                // The fee counted for each part differs by at most one unit from the fee on that part alone.
                 assert!(paid.fee.abs_diff(exact(gross, fee_bps, 0)) <= 1);
                 fees += paid.fee;
                 nets += paid.net;
@@ -260,7 +260,7 @@ fn the_fee_never_falls_when_more_is_paid() {
     }
 }
 
-/// Decides all milestones in an order, with a share of each for the seller, and returns the seller's net
+/// Decides all milestones in the given order, with a seller's share for each, and returns the seller's net
 /// amount, the fee and the refund.
 fn decide_all(negotiation: &mut Negotiation, order: &[u8], seller_bps: u16) -> [u64; 3] {
     let price = negotiation.settled_amount;

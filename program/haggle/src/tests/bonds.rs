@@ -1,5 +1,5 @@
-//! The seller's bond: the share that the milestones forfeit, the arbiter's forfeiture, and the ends without
-//! an agreement.
+//! The seller's bond: the share that the milestones forfeit, the arbiter's forfeiture, and the ends reached
+//! with no agreement.
 
 mod bargaining;
 mod milestones;
@@ -8,15 +8,14 @@ use super::fixture::{Deal, Fixture, Outcome, BUYER, SELLER};
 use crate::event::BondSettled;
 use crate::state::{BondReason, BondState};
 
-/// The BondSettled events of an outcome.
+/// The outcome's BondSettled events.
 pub fn bond_events(outcome: &Outcome) -> Vec<Vec<u8>> {
     let mut events = outcome.events();
     events.retain(|event| event.starts_with(&BondSettled::RECORD.discriminator));
     events
 }
 
-/// Requires the state and the events of a bond of which these amounts went to the parties, the buyer's event
-/// first.
+/// Requires the bond's state and events when these amounts went to the parties, the buyer's event first.
 #[track_caller]
 pub fn assert_split(
     fixture: &Fixture,

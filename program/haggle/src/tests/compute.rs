@@ -1,5 +1,5 @@
-//! The compute units of every instruction, measured on the deployed file under both token programs. They are
-//! compared with their ceilings and with program/CU.md.
+//! The compute units of every instruction, measured on the deployed file under SPL Token and Token-2022. They
+//! are compared with their ceilings and program/CU.md.
 
 mod cases;
 mod ceilings;
@@ -19,11 +19,11 @@ use start::Start;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// The measurements in a mint of one token program.
+/// The measurements using a mint from a single token program.
 pub struct Figures {
-    /// The named cases. The first one of each instruction is the typical one.
+    /// The named cases. Every instruction's first case is typical.
     pub cases: Vec<Measured>,
-    /// The worst combination of each instruction.
+    /// Every instruction's worst combination.
     pub worst: Vec<Worst>,
 }
 
@@ -68,7 +68,7 @@ fn figures() -> &'static [Figures; 2] {
     })
 }
 
-/// Reports whether Anza's compiler built the file. The committed figures are those of the other compiler,
+/// Reports whether Anza's compiler built the file. The committed figures come from the upstream compiler,
 /// which anyone can install. The ceilings apply to both.
 fn is_built_by_platform_tools() -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -156,7 +156,7 @@ fn the_committed_compute_units_are_the_measured_ones() {
 }
 
 /// A bond's share of amounts beyond 2^32 needs a long division, whose cost depends on the amounts only by the
-/// corrections of its digits, at most four. The ceilings leave room for them.
+/// digit corrections, at most four. The ceilings leave room for them.
 #[test]
 fn amounts_hardly_change_the_cost_of_a_long_division() {
     let start = in_mint(MINT, Start::new);
@@ -197,7 +197,7 @@ fn amounts_hardly_change_the_cost_of_a_long_division() {
     assert!((most - least) * 4 <= CORRECTIONS * 3, "{least} to {most}");
 }
 
-/// The rent of a deployment grows with the file.
+/// The deployment rent grows with the file.
 #[test]
 fn the_deployed_file_is_smaller_than_130_kb() {
     if !is_built_by_platform_tools() {

@@ -1,4 +1,4 @@
-//! created_at, which identifies the deal in every signed instruction.
+//! Tests that created_at identifies the deal in every signed instruction.
 
 use super::fixture::{
     under_both_token_programs, Call, Fixture, BUYER, NOW, OFFER, SELLER, STRANGER,
@@ -9,8 +9,8 @@ use crate::instructions::INSTRUCTIONS;
 use pinocchio::error::ProgramError;
 use std::collections::BTreeSet;
 
-/// The instructions that a party or the arbiter signs on an existing negotiation. accept_invitation signs a
-/// hash that covers created_at.
+/// The instructions signed by parties or the arbiter on an existing negotiation. accept_invitation's signed
+/// hash covers created_at.
 pub const NAMING_THEIR_DEAL: [&str; 11] = [
     "accept_offer",
     "claim_milestone",
@@ -53,7 +53,7 @@ fn each_instruction_that_a_party_signs_begins_with_created_at() {
     }
 }
 
-/// The same call, signed for a deal that was created so many seconds later.
+/// The same call, signed for a deal created so many seconds later.
 fn shifted(call: &Call, seconds: i64) -> Call {
     let mut data = call.data.clone();
     let (_, args) = data.split_at_mut(8);

@@ -1,4 +1,4 @@
-//! Instruction data that is too short, too long or out of range.
+//! Instruction data of invalid length or out of range.
 
 use super::fixture::{width, Fixture};
 use super::scenes::scenes;

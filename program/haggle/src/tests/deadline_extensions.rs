@@ -24,7 +24,7 @@ fn extension(fixture: &Fixture, deal: &Deal) -> (i64, u32) {
 #[test]
 fn two_requests_in_a_row_grant_the_smaller_one() {
     const MOST: u32 = u32::MAX;
-    // The request of each offer, and the granted and the pending extension after it.
+    // Each offer's request, and the resulting granted and pending extensions.
     type Case = &'static [(u32, (i64, u32))];
     let cases: [Case; 8] = [
         &[(0, (0, 0)), (0, (0, 0))],
@@ -32,7 +32,7 @@ fn two_requests_in_a_row_grant_the_smaller_one() {
         &[(600, (0, 600)), (599, (599, 0))],
         &[(599, (0, 599)), (600, (599, 0))],
         &[(MOST, (0, MOST)), (1, (1, 0)), (MOST, (1, MOST))],
-        // An offer without a request clears the pending one.
+        // An offer requesting nothing clears the pending request.
         &[
             (600, (0, 600)),
             (0, (0, 0)),
@@ -134,7 +134,7 @@ fn no_extension_reaches_beyond_a_day_from_creation() {
 
 #[test]
 fn an_extension_leaves_the_milestones_their_reviews() {
-    // Two reviews of an hour, each with a minute of slack, fit if the bargaining lasts at most 78 minutes
+    // Two one-hour reviews, plus a minute of slack per review, fit if the bargaining lasts at most 78 minutes
     // longer.
     const MOST: u32 = 4_680;
     for (window, milestone_deadline) in [

@@ -1,5 +1,5 @@
 //! The two deposits: the buyer's escrow at creation and the seller's bond with the acceptance of the
-//! invitation. Both come from any token account of the depositor, and from no other one.
+//! invitation. Both come only from the depositor's token accounts, any of them.
 
 use super::fixture::{
     associated, currency, in_mint, named, owned, program_of, token_account, Call, Deal, Fixture,
@@ -9,11 +9,11 @@ use super::fixture::{
 use crate::error::Framework;
 use pinocchio::Address;
 
-/// The token program's errors.
+/// Errors from token programs.
 const INSUFFICIENT_FUNDS: u32 = 1;
 const ACCOUNT_FROZEN: u32 = 17;
 
-/// A token account of the depositor beside its associated one.
+/// Another depositor token account, not the associated account.
 const ASIDE: Address = named("a side account");
 
 /// A call that deposits tokens.
@@ -39,7 +39,7 @@ impl Deposit {
     }
 }
 
-/// Both deposits, in a mint of SPL Token, in wrapped SOL and in a mint of Token-2022.
+/// Both deposits, using an SPL Token mint, wrapped SOL and a Token-2022 mint.
 fn for_each_deposit(test: impl Fn(Deposit)) {
     for mint in [MINT, NATIVE_MINT, MINT_2022] {
         in_mint(mint, || {
@@ -78,7 +78,7 @@ fn a_deposit_moves_exactly_its_amount() {
         let left = had - deposit.amount;
         assert_eq!(fixture.balance(&deposit.associated()), left);
         assert_eq!(fixture.balance(&vault), held + deposit.amount);
-        // Wrapped SOL moves with its lamports.
+        // Wrapped SOL moves along with lamports.
         let moved = if currency() == NATIVE_MINT {
             deposit.amount
         } else {
@@ -128,7 +128,7 @@ fn a_deposit_comes_from_no_other_account() {
         let mut fixture = deposit.fixture.clone();
         let mint = currency();
         fixture.donate(&associated(&STRANGER, &mint), FUNDS);
-        // The right to spend from an account does not make the depositor its owner.
+        // The right to spend from an account does not make the depositor the owner.
         let mut delegated = token_account(&mint, &STRANGER, FUNDS);
         delegated.data[72] = 1;
         delegated.data[76..108].copy_from_slice(deposit.depositor.as_ref());

@@ -1,4 +1,4 @@
-//! The end of a negotiation is final: no action on it is possible at any time.
+//! A negotiation's end is final: no action is possible at any time.
 
 use super::fixture::ARBITRATION;
 use super::fixture::{
@@ -8,7 +8,7 @@ use super::fixture::{
 use crate::error::{Framework, HaggleError};
 use pinocchio::error::ProgramError;
 
-/// Every action on a negotiation before its end, by each possible signer.
+/// Every action on an open negotiation, by each possible signer.
 fn actions(fixture: &Fixture, deal: &Deal) -> Vec<Call> {
     let mut calls = vec![
         fixture.accept_invitation(deal),
@@ -31,7 +31,7 @@ fn actions(fixture: &Fixture, deal: &Deal) -> Vec<Call> {
     calls
 }
 
-/// Ended negotiations, one for each kind of end.
+/// An ended negotiation for every kind of end.
 fn endings() -> Vec<(Fixture, Deal)> {
     let (mut released, deal) = Fixture::accepted(&[10_000]);
     released.claims_and_is_paid(&deal, 0);
@@ -63,7 +63,7 @@ fn endings() -> Vec<(Fixture, Deal)> {
 }
 
 /// The expected error: InvalidParams for an instruction with a milestone if the negotiation has none, NoZopa
-/// for offers and acceptances after an end without a zone, otherwise InvalidState.
+/// for offers and acceptances if the prices left no zone, otherwise InvalidState.
 fn refusal(fixture: &Fixture, deal: &Deal, call: &Call) -> HaggleError {
     let negotiation = fixture.negotiation(deal);
     let names_milestone = call.row.args.iter().any(|field| field.name == "index");

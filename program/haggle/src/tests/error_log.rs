@@ -1,4 +1,4 @@
-//! The log line that names an error to Anchor clients: one on failure, none on success.
+//! The line logged to name an error to Anchor clients: a single line on failure, none on success.
 
 use super::fixture::{
     under_both_token_programs, Call, Fixture, BUYER, NOW, OFFER, SELLER, STRANGER,
@@ -7,7 +7,7 @@ use super::scenes::scenes;
 use crate::error::{Framework, HaggleError, ERRORS};
 use pinocchio::error::ProgramError;
 
-/// The lines of a log that Anchor clients read.
+/// The logged lines that Anchor clients read.
 fn anchor_lines(logs: &[String]) -> Vec<&str> {
     logs.iter()
         .filter_map(|line| line.strip_prefix("Program log: "))
@@ -25,7 +25,7 @@ fn assert_logs(fixture: &Fixture, call: &Call, (name, code, message): (&str, u32
     assert_eq!(anchor_lines(&outcome.logs), [line]);
 }
 
-/// The name, the number and the message of an error in the IDL.
+/// An IDL error's name, number and message.
 fn row_of(error: HaggleError) -> (&'static str, u32, &'static str) {
     let row = ERRORS.iter().find(|row| row.code == error as u32);
     let row = row.expect("every error has a row");
@@ -73,7 +73,7 @@ fn a_failure_logs_the_errors_row_in_anchors_format() {
         ] {
             assert_logs(fixture, &call, row_of(error));
         }
-        // Errors of Anchor's framework are in no IDL, and have Anchor's names and messages.
+        // Anchor's framework errors are in no IDL, and use Anchor's names and messages.
         let call = fixture.reject(&deal, BUYER);
         let unsigned = call.clone().unsigned("rejector");
         let not_signer = Framework::AccountNotSigner as u32;

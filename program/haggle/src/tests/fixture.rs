@@ -56,14 +56,14 @@ pub use tokens::{
 };
 pub use usual_calls::{metadata_of, zopa_commitment, COMPLAINT, EVIDENCE};
 
-/// The time at which every fixture begins.
+/// The time when every fixture begins.
 pub const NOW: i64 = 1_800_000_000;
 
-/// The time at which the negotiation of [`Fixture::created`] and of every later point is created: a second
-/// earlier, because no negotiation can be closed in the second of its creation.
+/// The time when the negotiation of [`Fixture::created`] and every later point is created: a second earlier,
+/// because no negotiation can be closed in the second when it is created.
 pub const CREATED: i64 = NOW - 1;
 
-/// The escrow of [`Fixture::terms`]: that of the published cost scenario.
+/// The escrow of [`Fixture::terms`]: the published cost scenario's escrow.
 pub const ESCROW: u64 = 5_000_000;
 
 /// The offer of [`Fixture::offered`].
@@ -86,7 +86,7 @@ pub struct Fixture {
     pub accounts: BTreeMap<Address, Account>,
     /// The chain's clock, in Unix seconds.
     pub now: i64,
-    /// The chain's rent: lamports per byte, and the factor by which they are multiplied.
+    /// The chain's rent: lamports per byte, and the factor to multiply by.
     pub rent: (u64, f64),
 }
 
@@ -98,23 +98,23 @@ thread_local! {
 pub const BUYER: Address = named("buyer");
 /// The seller's wallet.
 pub const SELLER: Address = named("seller");
-/// A wallet without a role.
+/// A wallet with no role.
 pub const STRANGER: Address = named("stranger");
 /// The wallet that fees and decay go to.
 pub const TREASURY: Address = named("treasury");
 /// The program's upgrade authority, and the configuration's.
 pub const AUTHORITY: Address = named("authority");
-/// The arbiter of disputes about milestones. It has no account.
+/// The arbiter of disputes about milestones. The address holds no account.
 pub const ARBITER: Address = named("arbiter");
 /// The mint of [`Fixture::deal`], unless [`in_mint`] selects another one.
 pub const MINT: Address = named("mint");
-/// A mint of Token-2022.
+/// A Token-2022 mint.
 pub const MINT_2022: Address = named("mint of Token-2022");
-/// A mint without a negotiation.
+/// A mint not used in any negotiation.
 pub const OTHER_MINT: Address = named("other mint");
 
 impl Fixture {
-    /// Wallets, mints and token accounts, and no account of the program.
+    /// Wallets, mints, token accounts, but no program-owned accounts.
     pub fn unconfigured() -> Self {
         let mut fixture = Self {
             accounts: BTreeMap::new(),
@@ -224,7 +224,7 @@ impl Fixture {
         outcome
     }
 
-    /// Runs a call on another virtual machine and discards its changes.
+    /// Runs a call on another virtual machine and discards all changes.
     pub fn run_on(&self, machine: &mut Mollusk, call: &Call) -> Outcome {
         let instruction = Instruction {
             program_id: ID,
@@ -288,7 +288,7 @@ impl Fixture {
         }
     }
 
-    /// The account at an address; an empty account of the system program if there is none.
+    /// The address's account; an empty system program account if there is none.
     pub fn account(&self, address: &Address) -> Account {
         self.accounts.get(address).cloned().unwrap_or_default()
     }
@@ -298,7 +298,7 @@ impl Fixture {
         self.accounts.contains_key(address)
     }
 
-    /// The record of a negotiation.
+    /// The negotiation record.
     #[track_caller]
     pub fn negotiation(&self, deal: &Deal) -> Negotiation {
         self.read(&deal.negotiation, Negotiation::RECORD)
@@ -316,12 +316,12 @@ impl Fixture {
         assert_eq!(account.owner, ID);
         assert_eq!(account.data[..8], record.discriminator);
         assert_eq!(account.data.len(), 8 + size_of::<T>());
-        // SAFETY: the data behind the discriminator has the size of `T`, and any bytes are valid for a Wire
+        // SAFETY: the data behind the discriminator is as long as `T`, and any bytes are valid for a Wire
         // type.
         unsafe { account.data.as_ptr().add(8).cast::<T>().read_unaligned() }
     }
 
-    /// Replaces the record of a negotiation.
+    /// Replaces the negotiation record.
     pub fn set_negotiation(&mut self, deal: &Deal, negotiation: &Negotiation) {
         let data = event(Negotiation::RECORD, negotiation);
         self.change(&deal.negotiation, |account| account.data = data);
@@ -357,7 +357,7 @@ impl Fixture {
         change(self.accounts.get_mut(address).expect("the account exists"));
     }
 
-    /// The balance of a token account; zero if there is none.
+    /// The token account's balance; zero for missing accounts.
     pub fn balance(&self, token_account: &Address) -> u64 {
         self.accounts.get(token_account).map_or(0, |account| {
             let mut amount = [0; 8];
@@ -366,36 +366,36 @@ impl Fixture {
         })
     }
 
-    /// The lamports of an account; zero if there is none.
+    /// The account's lamports; zero for missing accounts.
     pub fn lamports(&self, address: &Address) -> u64 {
         self.accounts
             .get(address)
             .map_or(0, |account| account.lamports)
     }
 
-    /// Mints tokens to a token account.
+    /// Mints tokens to the given account.
     pub fn donate(&mut self, token_account: &Address, amount: u64) {
         self.set_balance(token_account, self.balance(token_account) + amount);
     }
 
-    /// Sets the balance of a token account, and leaves its lamports unchanged, also in wrapped SOL.
+    /// Sets the token account's balance, and leaves the lamports unchanged, even for wrapped SOL.
     pub fn set_balance(&mut self, token_account: &Address, amount: u64) {
         self.change(token_account, |account| {
             account.data[64..72].copy_from_slice(&amount.to_le_bytes());
         });
     }
 
-    /// Freezes a token account, as its mint's freeze authority can.
+    /// Freezes the token account, as the mint's freeze authority can.
     pub fn freeze(&mut self, token_account: &Address) {
         self.change(token_account, |account| account.data[108] = 2);
     }
 
-    /// Thaws a token account.
+    /// Thaws the token account.
     pub fn thaw(&mut self, token_account: &Address) {
         self.change(token_account, |account| account.data[108] = 1);
     }
 
-    /// The terms hash of accept_invitation: SHA-256 of the negotiation's address and the data of its account.
+    /// The terms hash for accept_invitation: SHA-256 of the negotiation's address and account data.
     pub fn terms_hash(&self, deal: &Deal) -> [u8; 32] {
         const_crypto::sha2::Sha256::new()
             .update(deal.negotiation.as_ref())
@@ -404,7 +404,7 @@ impl Fixture {
     }
 }
 
-// The newest validators treat the factor as unused space; the clusters' accounts still have it.
+// The newest validators treat the factor as unused space; the clusters' accounts still include it.
 #[allow(deprecated)]
 fn set_rent(sysvar: &mut Rent, (lamports_per_byte, factor): (u64, f64)) {
     sysvar.lamports_per_byte = lamports_per_byte;

@@ -2,7 +2,7 @@
 use super::fixture::{named, token_account, Fixture, BUYER, MINT, NOW, SELLER, STRANGER};
 use crate::error::HaggleError;
 
-/// A claim that was signed and not sent is valid for the next recorded payout of the same amount in the deal.
+/// A signed claim not sent yet is valid for the next recorded payout of the same amount in the deal.
 #[test]
 fn an_unsent_claim_fits_the_next_payout_of_the_same_amount() {
     let mut terms = Fixture::milestone_terms(&[5_000, 5_000]);
@@ -56,8 +56,7 @@ fn either_of_two_signed_agreements_can_be_sent() {
     }
 }
 
-/// A donation of one unit makes the close of a negotiation without earnings require an account of the
-/// treasury.
+/// Donating a unit makes closing a negotiation without earnings require a treasury account.
 #[test]
 fn dust_in_the_vault_requires_an_account_of_the_treasury() {
     let (mut fixture, deal) = Fixture::created();

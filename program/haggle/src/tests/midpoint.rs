@@ -39,7 +39,7 @@ fn the_midpoint_is_rounded_down() {
 
 #[test]
 fn the_largest_prices_do_not_overflow() {
-    /// The largest supply of a mint, less a bond of one unit.
+    /// The largest mint supply, less a one-unit bond.
     const ALL: u64 = u64::MAX - 1;
     /// The lowest price for this escrow.
     const LEAST: u64 = ALL / 100;

@@ -1,4 +1,4 @@
-//! Milestones over several instructions: the windows that review_hours sets, amounts that no order changes,
+//! Milestones over several instructions: the windows that review_hours sets, amounts independent of order,
 //! and the evidence.
 
 use super::fixture::{
@@ -28,7 +28,7 @@ fn accepted_with_review(review_hours: u8, shares: &[u16]) -> (Fixture, Deal) {
 /// The review windows of the tests, and the arbiter's time after the deadline, in hours.
 const WINDOWS: [(u8, i64); 5] = [(1, 24), (23, 24), (24, 24), (25, 25), (168, 168)];
 
-/// Requires that the call is possible from the first second to the one before the last, and then this error.
+/// Requires success from `from` to the second before `until`, and this error afterwards.
 #[track_caller]
 fn assert_possible(fixture: &Fixture, call: &Call, [from, until]: [i64; 2], after: HaggleError) {
     for now in [from, until - 1] {
@@ -55,7 +55,7 @@ fn review_hours_set_the_windows_of_buyer_seller_and_arbiter() {
             assert_possible(&accepted, &claim, [NOW, last], late);
             accepted.at(deadline).refuses(&claim, HaggleError::Expired);
 
-            // The buyer disputes within the window, and from its end on anyone releases.
+            // The buyer disputes within the window, and once the window ends anyone releases.
             let mut claimed = accepted.at(NOW + 77);
             claimed.claims(&deal, 1);
             let end = NOW + 77 + window;
@@ -102,7 +102,7 @@ fn the_earliest_deadline_leaves_time_for_every_review_and_a_minute_for_each() {
             for shares in [&THIRDS[..], &[1_250; 8]] {
                 let (mut fixture, deal) = accepted_with_review(hours, shares);
                 let deadline = { fixture.negotiation(&deal).milestone_deadline };
-                // The agreement comes in the last second, and every review lasts until its end.
+                // The agreement comes in the last second, and every review lasts the full window.
                 fixture.now = fixture.negotiation(&deal).global_deadline;
                 for index in 0..shares.len() as u8 {
                     fixture.now += 60;
@@ -139,7 +139,7 @@ type Decisions = [Option<u16>; 3];
 
 #[test]
 fn no_order_of_decisions_changes_an_amount() {
-    // Of 2,999,999 the tranches are 999,899, 999,900 and 1,000,200.
+    // 2,999,999 splits into the tranches 999,899, 999,900 and 1,000,200.
     let cases: [(Decisions, [u64; 3]); 4] = [
         ([None, None, None], [999_899, 999_900, 1_000_200]),
         ([Some(3_333), None, None], [333_266, 999_900, 1_000_200]),

@@ -1,4 +1,4 @@
-//! Tests of the whole program. They run the file that is deployed, in the virtual machine of a validator.
+//! Tests of the whole program. They run the file that is deployed, in a validator's virtual machine.
 
 mod arithmetic;
 mod bonds;

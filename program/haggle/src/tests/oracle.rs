@@ -1,5 +1,5 @@
-//! The expected result of a call, from the row of the table and the design. The oracle shares no code with
-//! the checks.
+//! The expected call result, derived from the table row and the design. The oracle shares no code with the
+//! checks.
 
 use super::fixture::{args_of, associated, width, Call, Fixture};
 use crate::error::{Framework, HaggleError};
@@ -12,26 +12,26 @@ use pinocchio::error::ProgramError;
 use pinocchio::Address;
 use solana_account::Account;
 
-/// The expected result of a call.
+/// The expected call result.
 pub type Expected = Result<(), ProgramError>;
 
 fn refuse(error: impl Into<ProgramError>) -> Expected {
     Err(error.into())
 }
 
-/// The token program's error for a frozen account.
+/// The error returned for frozen token accounts.
 const ACCOUNT_FROZEN: ProgramError = ProgramError::Custom(17);
 
 /// Any error of the runtime.
 pub const RUNTIME_ERROR: ProgramError = ProgramError::Custom(u32::MAX);
 
-/// A call and the accounts before it.
+/// A call and the accounts before the call.
 struct Oracle<'a> {
     fixture: &'a Fixture,
     call: &'a Call,
 }
 
-/// The expected result of a call.
+/// The expected call result.
 pub fn expected_result(fixture: &Fixture, call: &Call) -> Expected {
     let oracle = Oracle { fixture, call };
     let row = call.row;
@@ -92,8 +92,7 @@ impl Oracle<'_> {
         self.call.row.accounts[place].meta.optional && self.address(place) == ID
     }
 
-    // The runtime combines the flags of an account that is listed twice, and makes the running program
-    // read-only.
+    // The runtime combines the flags for an account listed twice, and makes the running program read-only.
     fn flags(&self, place: usize) -> Expected {
         let meta = &self.call.row.accounts[place].meta;
         let address = self.address(place);
@@ -190,7 +189,7 @@ impl Oracle<'_> {
         }
     }
 
-    /// A field of an account that holds a record.
+    /// A record field in an account.
     fn field(&self, account: &str, name: &str) -> Vec<u8> {
         let place = self.call.place(account);
         let record = self.call.row.accounts[place].meta.holds;
@@ -229,7 +228,7 @@ impl Oracle<'_> {
         }
     }
 
-    /// The token program must be the owner of the mint.
+    /// The mint's owner must be the given token program.
     fn token_program(&self, place: usize) -> Expected {
         let mint = self.call.place("token_mint");
         let is_right = if self.is_left_out(mint) {
@@ -252,7 +251,7 @@ impl Oracle<'_> {
         }
     }
 
-    /// The required owner of a token account; None for any owner.
+    /// The token account's required owner; None for any owner.
     fn token_owner(&self, name: &str) -> Option<Address> {
         match (self.call.row.name, name) {
             (_, "destination_token_account") => None,
@@ -280,7 +279,7 @@ impl Oracle<'_> {
         let is_associated =
             owner.is_some_and(|owner| associated(&owner, &mint) == self.address(place));
         let is_taken = match (self.call.row.name, name) {
-            // The source of a deposit, or a recipient that is checked only if an amount is due.
+            // The deposit source, or a recipient that is checked only if an amount is due.
             ("create_negotiation" | "accept_invitation" | "close_negotiation", _) => is_right,
             ("claim_payout", _) => can_receive && self.address(place) != self.named("escrow_vault"),
             _ => is_payable || is_associated,
@@ -299,7 +298,7 @@ impl Oracle<'_> {
         !self.is_left_out(place) && account.data[108] == 1 && !has_other_authority(&account)
     }
 
-    /// Reports whether this address is the only signer, and so chose the other accounts.
+    /// Reports whether only this address signs, and so chose all accounts.
     fn chooses(&self, address: &Address) -> bool {
         let accounts = self.call.row.accounts.iter().zip(&self.call.accounts);
         let mut signers = accounts.filter(|(row, _)| row.meta.signer);
@@ -332,7 +331,7 @@ impl Oracle<'_> {
         token(&self.account(self.call.place("escrow_vault"))).is_some()
     }
 
-    /// The rules of the instruction beyond its accounts, as far as another account can change the result.
+    /// The instruction's rules beyond accounts, as far as another account can change the result.
     fn rules(&self) -> Expected {
         match self.call.row.name {
             "initialize_config" => {
@@ -413,7 +412,7 @@ impl Oracle<'_> {
                 self.is_current(
                     u64::from(self.arg("expected_round")[0]) == self.number("current_round"),
                 )?;
-                // In no scene does the seller forfeit its bond.
+                // In no scene does the seller forfeit the bond.
                 if side == OfferSide::Seller && self.number("bond_required") > 0 {
                     self.needs(&["seller_token_account"])?;
                 }
@@ -473,7 +472,7 @@ impl Oracle<'_> {
         }
     }
 
-    /// The second reveal compares the prices, and without a zone ends the negotiation.
+    /// The second reveal compares the prices. If no zone exists, it ends the negotiation.
     fn reveals(&self) -> Expected {
         let side = self.side()?;
         let buyers = self.number("buyer_price");
@@ -508,8 +507,8 @@ impl Oracle<'_> {
         self.pays()
     }
 
-    /// The token program refuses a deposit to an account that is not a token account, and the runtime one to
-    /// an account of another program.
+    /// Token programs refuse deposits to anything but token accounts, and the runtime refuses deposits to
+    /// another program's account.
     fn deposits(&self) -> Expected {
         if self.is_vault_a_token_account() {
             return Ok(());
@@ -565,7 +564,8 @@ impl Oracle<'_> {
         }
     }
 
-    /// The program refuses to pay from a vault that is not a token account, which does not occur on a chain.
+    /// The program refuses to pay from a vault of any other kind than token account, which does not occur on
+    /// a chain.
     fn pays(&self) -> Expected {
         if !self.is_vault_a_token_account() {
             return refuse(HaggleError::Overflow);
@@ -574,7 +574,7 @@ impl Oracle<'_> {
     }
 }
 
-/// The mint, the owner and the state of a token account.
+/// The token account's mint, owner and state.
 fn token(account: &Account) -> Option<(Address, Address, u8)> {
     let data = &account.data;
     (account.owner == programs::TOKEN && data.len() == 165).then(|| {
@@ -586,7 +586,7 @@ fn token(account: &Account) -> Option<(Address, Address, u8)> {
     })
 }
 
-/// Reports whether a token account has a delegate or a close authority.
+/// Reports whether the token account has a delegate or close authority.
 fn has_other_authority(account: &Account) -> bool {
     account.data[72..76] != [0; 4] || account.data[129..133] != [0; 4]
 }
@@ -595,7 +595,7 @@ fn address_in(bytes: &[u8]) -> Address {
     Address::new_from_array(bytes.try_into().expect("an address has 32 bytes"))
 }
 
-/// The bytes of a field of a record.
+/// The record field's bytes.
 pub fn field(record: &Record, data: &[u8], name: &str) -> Vec<u8> {
     let Kind::Struct(fields) = record.def.kind else {
         unreachable!("records are structs");

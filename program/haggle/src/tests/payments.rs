@@ -1,5 +1,5 @@
-//! Every way in which the program pays the parties before a negotiation is closed. The tests of payout
-//! accounts and of vaults run all of them.
+//! Every way that the program pays the parties before a negotiation is closed. The payout account and vault
+//! tests run them all.
 
 use super::fixture::{
     Call, Deal, Fixture, ARBITRATION, BOND, BUYER, BUYER_PRICE, ESCROW, MILESTONE_DEADLINE, OFFER,
@@ -8,7 +8,7 @@ use super::fixture::{
 use crate::ID;
 use pinocchio::Address;
 
-/// A party of a negotiation, as a recipient.
+/// A negotiation party, as a recipient.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Party {
     Buyer,
@@ -24,7 +24,7 @@ impl Party {
         [BUYER, SELLER][self as usize]
     }
 
-    /// The other party.
+    /// The opposite party.
     pub fn other(self) -> Self {
         [Self::Seller, Self::Buyer][self as usize]
     }
@@ -66,7 +66,7 @@ impl Payment {
         self.due[0] + self.due[1]
     }
 
-    /// The parties whose token accounts are in the call.
+    /// The parties whose token accounts the call lists.
     pub fn recipients(&self) -> Vec<Party> {
         PARTIES
             .into_iter()
@@ -74,14 +74,14 @@ impl Payment {
             .collect()
     }
 
-    /// Reports whether a party is the only account that the row declares as a signer.
+    /// Reports whether the party is the only account that the row declares as a signer.
     pub fn is_chosen_by(&self, party: Party) -> bool {
         let accounts = self.call.accounts.iter().zip(self.call.row.accounts);
         let signers: Vec<_> = accounts.filter(|(_, row)| row.meta.signer).collect();
         matches!(signers[..], [(signer, _)] if signer.pubkey == party.wallet())
     }
 
-    /// The balance of a party's associated token account.
+    /// The party's associated token account balance.
     pub fn balance(&self, party: Party) -> u64 {
         self.fixture.balance(&party.associated(&self.deal))
     }
@@ -93,7 +93,7 @@ impl Payment {
     }
 }
 
-/// Both parties have a token account in the call.
+/// The call lists token accounts for both parties.
 fn with_bond(call: Call, deal: &Deal) -> Call {
     call.given("seller_token_account", deal.seller_token_account)
 }
@@ -103,14 +103,14 @@ fn offered() -> (Fixture, Deal) {
     Fixture::offered_with(&Fixture::bonded_terms(), OFFER)
 }
 
-/// The first of three tranches is claimed.
+/// The first tranche out of three is claimed.
 fn claimed() -> (Fixture, Deal) {
     let (mut fixture, deal) = Fixture::accepted(&THIRDS);
     fixture.claims(&deal, 0);
     (fixture, deal)
 }
 
-/// The first of three tranches is disputed.
+/// The first tranche out of three is disputed.
 fn disputed() -> (Fixture, Deal) {
     let (mut fixture, deal) = Fixture::accepted(&THIRDS);
     fixture.claims_and_disputes(&deal, 0);

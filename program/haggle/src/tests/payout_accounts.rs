@@ -1,5 +1,5 @@
-//! The recipients of payouts. The sender of a transaction cannot direct a payout to an account that anyone
-//! besides the party can empty, and no party can stop a negotiation by its own account.
+//! The recipients of payouts. The transaction sender cannot direct a payout to an account that anyone besides
+//! the party can empty, and no party can use a token account to stop a negotiation.
 
 use super::fixture::{
     associated, associated_under, currency, in_mint, named, program_of, token_account, wallet,
@@ -14,17 +14,17 @@ use pinocchio::Address;
 use solana_account::Account;
 use solana_instruction::{AccountMeta, Instruction};
 
-/// A token account of a party beside its associated one.
+/// Another token account held by the party, not the associated account.
 const ASIDE: Address = named("a side account");
 
-/// Runs a test in a mint of SPL Token, in wrapped SOL and in a mint of Token-2022.
+/// Runs a test using an SPL Token mint, wrapped SOL and a Token-2022 mint.
 fn in_each_currency(test: impl Fn()) {
     for mint in [MINT, NATIVE_MINT, MINT_2022] {
         in_mint(mint, &test);
     }
 }
 
-/// Runs a test for each payment and each party that has a token account in the call, in each currency.
+/// Runs a test for each payment and each party with an account listed in the call, in each currency.
 fn for_each_recipient(test: impl Fn(Payment, Party)) {
     in_each_currency(|| {
         for payment in payments() {
@@ -36,14 +36,14 @@ fn for_each_recipient(test: impl Fn(Payment, Party)) {
     });
 }
 
-/// Makes `delegate` the delegate of a token account, for `amount`.
+/// Makes `delegate` the token account's delegate, for `amount`.
 fn delegate_to(account: &mut Account, delegate: Address, amount: u64) {
     account.data[72] = 1;
     account.data[76..108].copy_from_slice(delegate.as_ref());
     account.data[121..129].copy_from_slice(&amount.to_le_bytes());
 }
 
-/// Makes `authority` the close authority of a token account.
+/// Makes `authority` the token account's close authority.
 fn close_by(account: &mut Account, authority: Address) {
     account.data[129] = 1;
     account.data[133..165].copy_from_slice(authority.as_ref());
@@ -51,8 +51,8 @@ fn close_by(account: &mut Account, authority: Address) {
 
 type Change = fn(&mut Account);
 
-/// The authorities besides the owner that a token account can have. The owner itself counts as such an
-/// authority too: the program does not compare.
+/// The possible token account authorities besides the owner. The owner itself also counts as an authority:
+/// the program does not compare.
 const AUTHORITIES: [(&str, Change); 5] = [
     ("a delegate", |account| {
         delegate_to(account, STRANGER, u64::MAX)
@@ -137,7 +137,7 @@ fn an_associated_account_with_another_authority_is_paid_only_if_its_owner_signs_
     });
 }
 
-/// A signature counts only in a place that the row declares as a signer.
+/// Signatures count only in places that the row declares as signers.
 #[test]
 fn a_signature_outside_the_row_does_not_count() {
     for_each_recipient(|payment, party| {
@@ -215,7 +215,7 @@ fn other_owners_accounts_and_accounts_that_cannot_receive_are_refused() {
 
 type Obstacle = fn(&mut Fixture, &Address);
 
-/// The ways in which a party, or the mint's issuer, can make the associated account unable to receive.
+/// The ways that parties, or the mint's issuer, can make the associated account unable to receive.
 const OBSTACLES: [(&str, Obstacle); 5] = [
     ("frozen", |fixture, account| fixture.freeze(account)),
     ("closed", |fixture, account| {
@@ -293,7 +293,7 @@ fn a_paid_party_needs_an_account_in_the_call() {
     });
 }
 
-/// Takes all of an account's tokens as its delegate.
+/// Takes all tokens from the account as delegate.
 fn drain(fixture: &Fixture, account: &Address, thief: Address) -> Instruction {
     let amount = fixture.balance(account);
     Instruction {
@@ -307,8 +307,8 @@ fn drain(fixture: &Fixture, account: &Address, thief: Address) -> Instruction {
     }
 }
 
-/// The theft that an audit found: the buyer approved a stranger on an empty side account. The stranger
-/// expires the negotiation to that account and takes the refund in the same transaction.
+/// The theft found in an audit: the buyer approved a stranger on an empty side account. The stranger expires
+/// the negotiation to that account and takes the refund in the same transaction.
 #[test]
 fn a_delegate_cannot_take_a_refund_through_the_buyers_side_account() {
     in_each_currency(|| {
@@ -341,7 +341,7 @@ fn a_delegate_cannot_take_a_refund_through_the_buyers_side_account() {
     });
 }
 
-/// Closes a token account of wrapped SOL as its close authority, which then has its lamports.
+/// Closes a wrapped SOL account as close authority, which then receives the lamports.
 fn close_account(account: &Address, thief: Address) -> Instruction {
     Instruction {
         program_id: programs::TOKEN,
@@ -382,7 +382,7 @@ fn a_close_authority_cannot_take_a_payout_in_wrapped_sol() {
     });
 }
 
-/// The recipients of a close, with their owners.
+/// The recipients when closing, with their owners.
 const CLOSING: [(&str, Address); 3] = [
     ("treasury_token_account", TREASURY),
     ("buyer_token_account", BUYER),
@@ -412,7 +412,7 @@ fn close_pays_no_account_with_another_authority() {
     });
 }
 
-/// The builder of an agreement names both accounts, and the other party signs them.
+/// The party that builds an agreement names both accounts, and the opposite party signs them.
 #[test]
 fn an_agreement_pays_no_account_with_another_authority() {
     in_each_currency(|| {
@@ -454,7 +454,7 @@ fn close_accepts_an_account_with_another_authority_if_nothing_is_due_to_it() {
     });
 }
 
-/// The signature of an account's owner changes nothing in any place of the call.
+/// The account owner's signature changes nothing in any place of the call.
 #[test]
 fn close_ignores_the_signature_of_an_owner() {
     in_each_currency(|| {
@@ -467,7 +467,7 @@ fn close_ignores_the_signature_of_an_owner() {
             call.accounts.push(AccountMeta::new(owner, true));
             fixture.refuses(&call, HaggleError::PayoutPending);
         }
-        // The row has the buyer as a recipient of lamports and not as a signer.
+        // The row lists the buyer as a lamport recipient and not as a signer.
         let mut shared = token_account(&currency(), &BUYER, 0);
         close_by(&mut shared, STRANGER);
         fixture.put(ASIDE, shared);

@@ -1,5 +1,5 @@
-//! Rent and lamports: the program pays the chain's rent, tolerates lamports at every address, and returns all
-//! of them.
+//! Rent and lamports: the program pays the chain's rent, tolerates lamports at every address, and returns
+//! every lamport.
 
 use super::fixture::{
     assert_config, assert_negotiation, rent, under_both_token_programs, wallet, Fixture, AUTHORITY,

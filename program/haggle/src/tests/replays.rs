@@ -1,6 +1,6 @@
-//! Every signature names its deal: none for one deal has an effect on another, whether the pair re-creates a
-//! session or negotiates in several. A transaction under a durable nonce stays valid until its signer
-//! advances the nonce.
+//! Every signature names a deal and has no effect on any other deal, whether the pair re-creates a session or
+//! negotiates in several. A transaction under a durable nonce stays valid until the nonce is advanced by the
+//! signer.
 
 use super::created_at::NAMING_THEIR_DEAL;
 use super::fixture::{
@@ -18,8 +18,7 @@ use pinocchio::error::ProgramError;
 use pinocchio::Address;
 use solana_instruction::Instruction;
 
-/// One step of a negotiation: the terms, the way to it from the creation, and the calls that are possible
-/// there.
+/// One negotiation step: the terms, the way to it from the creation, and the calls that are possible there.
 struct Step {
     name: &'static str,
     terms: NegotiationParams,
@@ -95,7 +94,7 @@ fn committing(fixture: &Fixture, deal: &Deal, agent: Address, price: u64) -> Cal
     fixture.commit(deal, agent, fixture.commitment(deal, agent, price))
 }
 
-/// An agreement without an end.
+/// An agreement that never expires.
 fn agree(fixture: &Fixture, deal: &Deal, seller_bps: u16) -> Call {
     let args = settle_by_agreement::Args {
         created_at: fixture.created_at(deal),
@@ -296,7 +295,7 @@ fn each_signed_instruction_is_replayed() {
     assert_eq!(replayed, NAMING_THEIR_DEAL);
 }
 
-/// Runs calls as one transaction.
+/// Runs calls in a single transaction.
 fn in_one_transaction(fixture: &mut Fixture, calls: &[Call]) -> ProgramResult {
     let instructions: Vec<_> = calls
         .iter()
@@ -318,8 +317,9 @@ fn in_one_transaction(fixture: &mut Fixture, calls: &[Call]) -> ProgramResult {
     result.program_result
 }
 
-/// The attack that an audit found: the buyer rejects, closes and re-creates the session in one transaction
-/// while the seller's acceptance of its offer is in flight, with a price that is worth less to the seller.
+/// The attack found in an audit: the buyer rejects, closes and re-creates the session in a single transaction
+/// while the seller's acceptance of the buyer's offer is in flight, with a price that is worth less to the
+/// seller.
 #[test]
 fn a_session_re_created_in_one_transaction_is_another_deal() {
     under_both_token_programs(|| {
@@ -332,7 +332,7 @@ fn a_session_re_created_in_one_transaction_is_another_deal() {
             fixture.close(&deal, BUYER),
             fixture.create(&deal, &worse),
         ];
-        // The close fails in the second of creation, and so does the transaction.
+        // Closing fails in the second of creation, and so does the transaction.
         let mut same_second = fixture.at(CREATED);
         let result = in_one_transaction(&mut same_second, &again);
         let refused = ProgramError::from(HaggleError::InvalidState);
@@ -348,8 +348,8 @@ fn a_session_re_created_in_one_transaction_is_another_deal() {
     });
 }
 
-/// A close has no created_at, so an old one can close a later deal. It pays only accounts without another
-/// authority.
+/// close_negotiation takes no created_at, so an old signature can close a later deal. It pays only accounts
+/// without another authority.
 #[test]
 fn a_close_signed_for_an_earlier_deal_pays_no_account_with_another_authority() {
     under_both_token_programs(|| {
@@ -485,7 +485,7 @@ fn a_seller_cannot_reveal_a_copy_of_the_buyers_commitment() {
                 fixture.refuses(&call, HaggleError::ZopaCommitmentMismatch);
             }
         }
-        // The copy costs the seller its bond.
+        // The copy costs the seller the bond.
         fixture.now = NOW + 300;
         let call = fixture.expire(&deal);
         run(&mut fixture, &call);

@@ -1,5 +1,5 @@
-//! Calls of every instruction that succeed, each with accounts that an attacker could pass instead of the
-//! right ones.
+//! Successful calls for every instruction, with accounts that attackers could pass instead of the right
+//! accounts.
 
 use super::fixture::{
     associated, currency, named, owned, program_of, token_account, under_both_token_programs,
@@ -13,7 +13,7 @@ use crate::schema::declare::Flag;
 use crate::state::ProtocolConfig;
 use pinocchio::Address;
 
-/// A call that succeeds, and its environment.
+/// A successful call and the environment for it.
 pub struct Scene {
     /// The name of the call.
     pub name: &'static str,
@@ -29,9 +29,9 @@ pub struct Scene {
 pub const SECOND_CONFIG: Address = named("a second configuration");
 /// An account of another program with the configuration's data.
 pub const FOREIGN_CONFIG: Address = named("another program's configuration");
-/// The loader's account of another program that has the same upgrade authority.
+/// The loader's account for another program under the same upgrade authority.
 pub const OTHER_PROGRAM_DATA: Address = named("another program's data");
-/// A token account of the buyer's beside the associated one, frozen.
+/// Another buyer token account besides the associated account, frozen.
 pub const FROZEN_ACCOUNT: Address = named("a frozen account of the buyer's");
 
 /// The negotiation of the calls, and three similar ones: the same pair's next session, another pair's with
@@ -82,8 +82,7 @@ fn created_with(fixture: &mut Fixture, deal: &Deal, terms: &NegotiationParams) {
     fixture.donate(&deal.seller_token_account, terms.bond_required);
 }
 
-/// The nonce of an agent's commitment. It differs in each negotiation, so that no commitment opens in another
-/// one.
+/// The nonce for an agent's commitment. It differs in each negotiation, so no commitment opens elsewhere.
 fn nonce(deal: &Deal, agent: Address) -> [u8; 32] {
     const_crypto::sha2::Sha256::new()
         .update(deal.negotiation.as_ref())
@@ -154,7 +153,7 @@ fn disputed(fixture: &mut Fixture, deal: &Deal) {
     fixture.claims_and_disputes(deal, 0);
 }
 
-/// The arbiter has refunded the first of two milestones, and the second is claimed.
+/// The arbiter has refunded the first milestone out of two, and the second is claimed.
 fn one_left_after_a_refund(fixture: &mut Fixture, deal: &Deal) {
     bonded_with(fixture, deal, &Fixture::milestone_terms(&[5_000, 5_000]));
     let call = fixture.offer(deal, deal.buyer, OFFER);

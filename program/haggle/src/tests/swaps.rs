@@ -1,5 +1,5 @@
-//! Every account of every instruction, exchanged for every wrong one. The cases are enumerated: each account
-//! of each row of the table is replaced by each account of the scene, and [`super::oracle`] gives the
+//! Every account of every instruction, exchanged for every wrong account. The cases are enumerated: every
+//! account in every table row is replaced by every account in the scene, and [`super::oracle`] gives the
 //! expected result. Each exchange that succeeds must be listed in [`LEGITIMATE`] with the reason.
 
 use super::fixture::{
@@ -25,7 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 struct Legitimate {
     rows: &'static [&'static str],
     account: &'static str,
-    /// The replacements, each the beginning of a case's replacement.
+    /// The replacements, given as prefixes of case replacements.
     replacement: &'static [&'static str],
     reason: &'static str,
 }
@@ -303,7 +303,7 @@ struct Case {
     call: Call,
 }
 
-/// The name and the address of each account of the scene.
+/// The name and address for every account in the scene.
 fn named_addresses(scene: &Scene) -> Vec<(String, Address)> {
     let mut named_addresses: Vec<(String, Address)> = Vec::new();
     let mut add = |name: &str, address: Address| named_addresses.push((name.to_owned(), address));
@@ -387,7 +387,7 @@ fn exchanged(scene: &Scene, cases: &mut Vec<Case>) {
     }
 }
 
-/// Each account replaced by exact and by altered copies, at another address and at its own.
+/// Each account replaced by exact and by altered copies, at another address or in place.
 fn copied(scene: &Scene, cases: &mut Vec<Case>) {
     for (place, row) in scene.call.row.accounts.iter().enumerate() {
         let address = scene.call.accounts[place].pubkey;
@@ -427,7 +427,8 @@ fn copied(scene: &Scene, cases: &mut Vec<Case>) {
                 );
             }
         }
-        // Copies at the account's own address are cases only if the row requires more than the address.
+        // Copies at the account's own address are cases only if the row requires anything besides the
+        // address.
         if !row.meta.owners.is_empty()
             || row.name.ends_with("token_account")
             || row.name == "escrow_vault"
@@ -459,7 +460,7 @@ fn copied(scene: &Scene, cases: &mut Vec<Case>) {
     }
 }
 
-/// Each PDA replaced by one with the same seeds and another bump, empty and with the same contents.
+/// Each PDA replaced by a PDA with equal seeds and another bump, once empty, once with equal contents.
 fn of_another_bump(scene: &Scene, cases: &mut Vec<Case>) {
     for (place, row) in scene.call.row.accounts.iter().enumerate() {
         if scene.call.accounts[place].pubkey == ID {
@@ -577,7 +578,7 @@ fn legitimate(row: &str, case: &Case) -> Option<usize> {
     })
 }
 
-/// The sum of all balances of a mint.
+/// The sum of all balances in the mint.
 fn supply(fixture: &Fixture, mint: &Address) -> u64 {
     fixture
         .accounts
@@ -644,7 +645,7 @@ fn every_account_exchanged_for_every_wrong_one_is_refused() {
                         .entry(outcome.error_code().unwrap_or(0))
                         .or_default() += 1;
                 }
-                // A token program can also detect that another program owns an account.
+                // Token programs can also detect that another program owns an account.
                 (
                     Err(expected),
                     ProgramResult::UnknownError(_)

@@ -1,4 +1,4 @@
-//! The ranges of a negotiation's terms, and of the defaults that the configuration proposes for them.
+//! The ranges for negotiation terms and the defaults that the configuration proposes for them.
 
 use super::fixture::{
     metadata_of, Call, Fixture, ARBITER, BUYER, ESCROW, FUNDS, NOW, SELLER, STRANGER, THIRDS,

@@ -1,6 +1,6 @@
-//! Attacks on more than one instruction: on the vault through the token programs, on closed accounts, on the
-//! state during a token transfer, and on the negotiations of others. docs/SECURITY_MODEL.md has the whole
-//! list.
+//! Attacks on more than one instruction: on the vault through SPL Token and Token-2022, on closed accounts,
+//! on the state during transfers, and on other parties' negotiations. docs/SECURITY_MODEL.md contains the
+//! whole list.
 
 use super::fixture::{
     associated, currency, named, program_of, under_both_token_programs, wallet, Deal, Fixture,
@@ -23,8 +23,8 @@ use solana_program_runtime::solana_sbpf::program::BuiltinFunctionDefinition;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
-/// The token programs' instructions that take tokens from an account or give rights over it: the name, the
-/// data, and the accounts between the account and the signer.
+/// The token-program instructions that take tokens from an account or give rights to it, as name, data, and
+/// the accounts between the account and the signer.
 fn theft_instructions(
     mint: &Address,
     thief: &Address,
@@ -70,7 +70,8 @@ fn only_the_program_moves_tokens_out_of_a_vault() {
             let mint = deal.token_mint;
             for thief in [BUYER, SELLER, STRANGER, AUTHORITY, TREASURY] {
                 for (what, data, between) in theft_instructions(&mint, &thief) {
-                    // The authority is the thief, or the negotiation, for which no transaction can sign.
+                    // The authority is the thief, or the negotiation. No transaction can sign for the
+                    // negotiation.
                     for (authority, signs) in [(thief, true), (deal.negotiation, false)] {
                         let mut accounts = vec![AccountMeta::new(deal.escrow_vault, false)];
                         accounts.extend(between.iter().map(|to| AccountMeta::new(*to, false)));
@@ -95,8 +96,8 @@ fn only_the_program_moves_tokens_out_of_a_vault() {
     });
 }
 
-/// Closes a negotiation and sends lamports to its addresses in the same transaction, so that the runtime does
-/// not delete the accounts.
+/// Closes a negotiation and sends lamports to the addresses in the same transaction, to keep the runtime from
+/// deleting the accounts.
 fn close_and_fund(fixture: &mut Fixture, deal: &Deal) {
     let close = fixture.close(deal, STRANGER);
     let mut instructions = vec![Instruction {
@@ -149,7 +150,7 @@ fn lamports_returned_in_the_same_transaction_reopen_nothing() {
         ] {
             fixture.refuses(&call, Framework::AccountOwnedByWrongProgram);
         }
-        // The lamports do not prevent another negotiation at the same address.
+        // The lamports do not prevent another negotiation using this address.
         let create = fixture.create(&deal, &Fixture::terms());
         fixture.run(&create).succeeds();
         assert_eq!(fixture.balance(&deal.escrow_vault), ESCROW);
@@ -161,7 +162,7 @@ thread_local! {
     static OBSERVED_DATA: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
 
-// Replaces a token program and records the data of the negotiation's account at each call.
+// Replaces the mint's token program and records the negotiation's account data at each call.
 declare_process_instruction!(Observer, 100, |invoke_context| {
     let context = &invoke_context.transaction_context;
     let place = context
@@ -172,7 +173,7 @@ declare_process_instruction!(Observer, 100, |invoke_context| {
     Ok(())
 });
 
-/// The data of the negotiation's account at each call of the token program, and at the end.
+/// The negotiation's account data at each token program call, plus the final data.
 fn observed_data(scene: &Scene) -> (Vec<Vec<u8>>, Vec<u8>) {
     let mut machine = machine();
     for program_id in [programs::TOKEN, programs::TOKEN_2022] {
@@ -329,7 +330,7 @@ fn exchanged_roles_and_other_sessions_are_other_negotiations() {
             .flat_map(|deal| [deal.negotiation, deal.escrow_vault])
             .collect();
         assert_eq!(addresses.len(), 2 * deals.len());
-        // A party that buys in one negotiation and sells in another opens only the first one.
+        // A party buying in the first negotiation and selling in the second opens only the first.
         let offer = fixture.offer(&deals[1], BUYER, OFFER);
         fixture.refuses(&offer, HaggleError::NotYourTurn);
         for deal in &deals {
@@ -387,7 +388,7 @@ fn a_rejection_signed_before_the_buyer_revealed_does_not_cost_the_bond() {
         .reject(&deal, SELLER)
         .given("seller_token_account", deal.seller_token_account);
     let without_account = fixture.reject(&deal, SELLER);
-    // A rejection without an account agrees to the forfeiture, so it is refused before the buyer's reveal.
+    // A rejection with no account agrees to the forfeiture, so it is refused before the buyer's reveal.
     fixture.refuses(&without_account, Framework::AccountNotEnoughKeys);
     let invitation = fixture.accept_invitation_with_bond(&deal);
     fixture.run(&invitation).succeeds();
@@ -399,8 +400,8 @@ fn a_rejection_signed_before_the_buyer_revealed_does_not_cost_the_bond() {
     fixture.refuses(&rejection, HaggleError::StaleState);
 }
 
-/// A buyer's wallet can become an executable account. A caller does not see lamports that a called program
-/// pays to one.
+/// A buyer's wallet can become an executable account. A caller does not see lamports paid by a called program
+/// to executable accounts.
 #[test]
 fn an_executable_buyer_account_does_not_stop_the_close() {
     let (mut fixture, deal) = Fixture::settled();

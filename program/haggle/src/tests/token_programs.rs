@@ -1,4 +1,4 @@
-//! Both token programs: the accepted mints and accounts, and the refusal of accounts of the other token
+//! SPL Token and Token-2022: the accepted mints and accounts, and the refusal of accounts from the wrong
 //! program.
 
 use super::fixture::{
@@ -119,7 +119,7 @@ fn malformed_mints_of_token_2022_are_refused() {
     fixture.refuses(&call, HaggleError::UnsupportedMint);
 }
 
-/// Runs a test for each scene with a token program, under both token programs.
+/// Runs a test for each scene using tokens, under SPL Token and Token-2022.
 fn each_scene_with_tokens(test: impl Fn(Scene)) {
     under_both_token_programs(|| {
         let mut tested = 0;
@@ -231,7 +231,7 @@ fn an_associated_account_that_cannot_receive_delays_no_other_party() {
             }
             // A corrected account can be paid.
             let claim = fixture.claim(&deal, SELLER, NET);
-            // A claim can go to an account of any owner, also to one that the seller gave away.
+            // A claim can go to an account of any owner, even an account that the seller gave away.
             if what != "given away" {
                 fixture.refuses(&claim, Framework::ConstraintRaw);
             }
@@ -342,7 +342,7 @@ fn a_cluster_without_batches_refuses_every_deposit() {
             outcome.logs
         );
     }
-    // The same machine makes plain transfers, so a payment to one party does not depend on batches.
+    // The same machine makes plain transfers, so paying a single party does not depend on batches.
     let reject = created.reject(&deal, BUYER);
     created.run_on(&mut machine, &reject).succeeds();
 }

@@ -33,7 +33,7 @@ fn records_everything(mut payment: Payment) -> Payment {
             payment.fixture.recorded_event(&deal, party.wallet(), due)
         })
         .collect();
-    // The buyer's event is first, and these are the last events.
+    // The buyer's event is first; no events follow these.
     assert!(outcome.events().ends_with(&recorded));
     assert_eq!(
         PARTIES.map(|party| payment.balance(party)),
@@ -127,7 +127,7 @@ fn donations_to_a_vault_change_nothing() {
     });
 }
 
-/// The transfers of a call: its calls of a token program.
+/// The transfers in a call: the token program calls.
 fn transfers(outcome: &Outcome) -> usize {
     let calls = outcome
         .logs
@@ -149,7 +149,7 @@ fn a_party_gets_escrow_and_bond_in_one_transfer() {
 
 type Change = fn(&mut Negotiation);
 
-/// States that no instruction produces, and that would pay out more than the vault owes.
+/// States never produced by instructions, paying out more than the vault owes.
 const CONTRADICTIONS: [(&str, Change); 2] = [
     ("an escrow that has grown", |negotiation| {
         negotiation.effective_escrow = ESCROW + 1;

@@ -1,4 +1,4 @@
-//! The version of an account's layout.
+//! Account layout versions.
 
 use super::fixture::under_both_token_programs;
 use super::scenes::scenes;

@@ -21,7 +21,7 @@ pub fn elf() -> &'static [u8] {
     })
 }
 
-/// SPL Token 3.5, which has no batches: the token program of a cluster that has not activated p-token.
+/// SPL Token 3.5, which lacks batches: used on clusters before activating p-token.
 pub fn spl_token_without_batches() -> Vec<u8> {
     let path = run_tool("spl-token-without-batches");
     read(Path::new(path.trim_end()))
@@ -33,7 +33,7 @@ fn workspace() -> &'static Path {
         .expect("the crate lies in the workspace")
 }
 
-/// Runs a script of toolchain/ and returns its output.
+/// Runs a script of toolchain/ and returns the output.
 fn run_tool(name: &str) -> String {
     let script = workspace().with_file_name("toolchain").join(name);
     let output = Command::new(&script)
@@ -55,8 +55,8 @@ fn read(file: &Path) -> Vec<u8> {
     std::fs::read(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
-/// A virtual machine with the program and the token programs. [`super::fixture::Fixture::run`] keeps one for
-/// each thread, because its creation takes longer than most tests.
+/// A virtual machine with Haggle and the SPL token programs. [`super::fixture::Fixture::run`] keeps a virtual
+/// machine for each thread, because creating it takes longer than most tests.
 pub fn machine() -> Mollusk {
     let elf = elf();
     let mut machine = Mollusk::default();
@@ -67,7 +67,7 @@ pub fn machine() -> Mollusk {
     machine
 }
 
-/// The costs that a machine charges.
+/// The costs charged by the machine.
 pub fn machine_budget() -> ComputeBudget {
     ComputeBudget::new_with_defaults(true)
 }

@@ -7,7 +7,7 @@ use super::fixture::{
 };
 use crate::event::NegotiationClosed;
 
-/// The fee on [`OFFER`], and the decay of one round.
+/// The fee on [`OFFER`], and a single round's decay.
 const FEE: u64 = 15_000;
 const DECAY: u64 = 100_000;
 

@@ -7,7 +7,7 @@ use crate::tests::fixture::{
     assert_negotiation, assert_shares, named, under_both_token_programs, Call, Deal, Fixture, BOND,
     BUYER, BUYER_PRICE, ESCROW, FUNDS, MIDPOINT, NOW, PRICE, SELLER, SELLER_FUNDS, TOO_MUCH,
 };
-/// The account of a returned bond is in the call.
+/// The call contains the account for a returned bond.
 fn with_account(call: Call, deal: &Deal) -> Call {
     call.given("seller_token_account", deal.seller_token_account)
 }
@@ -28,7 +28,7 @@ fn countered_over_midpoint() -> (Fixture, Deal) {
     (fixture, deal)
 }
 
-/// A point before an agreement.
+/// A point when nothing is agreed.
 struct Point {
     name: &'static str,
     reach: fn() -> (Fixture, Deal),
@@ -36,7 +36,7 @@ struct Point {
     escrow: u64,
     /// Whether a rejection by the seller, and an expiry, forfeit the bond.
     forfeits: [bool; 2],
-    /// The decay that the bond pays after a rejection, and after an expiry.
+    /// The decay that the bond pays upon rejection, and upon expiry.
     delay: [u64; 2],
 }
 
@@ -106,7 +106,7 @@ const POINTS: [Point; 8] = [
     ),
 ];
 
-/// Runs the end of a negotiation and requires the payments, the state and the events of it.
+/// Runs the negotiation's end and requires the payments, the state and the events.
 fn assert_end(
     before: &Fixture,
     deal: &Deal,
@@ -156,7 +156,7 @@ fn a_rejection_by_the_seller_forfeits_the_bond_between_the_buyers_reveal_and_its
                 let full = with_account(bare.clone(), &deal);
                 let forfeits = point.forfeits[0] && rejector == SELLER;
                 let to_buyer = if forfeits { BOND } else { point.delay[0] };
-                // A seller that names an account for its bond does not agree to forfeit it.
+                // Naming an account for the bond means that the seller does not agree to forfeit it.
                 let call = if forfeits {
                     fixture.refuses(&full, HaggleError::StaleState);
                     bare
@@ -283,8 +283,7 @@ fn an_unaccepted_invitation_ends_without_a_bond() {
     });
 }
 
-/// A seller that leaves its account out agrees to forfeit its bond, so such a signature is valid nowhere
-/// else.
+/// A seller agrees to forfeit the bond by leaving the account out, so this signature is valid nowhere else.
 #[test]
 fn a_rejection_signed_without_an_account_forfeits_no_later_bond() {
     under_both_token_programs(|| {
@@ -316,7 +315,7 @@ fn bargained(bond: u64, rounds: u8) -> (Fixture, Deal) {
     (fixture, deal)
 }
 
-/// The decay of ten rounds at the default rate: the even rounds are the seller's.
+/// The decay of ten rounds at the default rate: the seller offers in even rounds.
 #[test]
 fn both_sides_lose_their_own_delay() {
     const BUYERS: u64 = 461_937;
@@ -333,7 +332,7 @@ fn both_sides_lose_their_own_delay() {
     }
 }
 
-/// The bond pays no more than it is, and the seller is paid nothing then.
+/// The bond pays no more than the bond amount, and the seller is then paid nothing.
 #[test]
 fn a_small_bond_is_taken_whole() {
     for (bond, to_buyer) in [(97_999, 97_999), (98_000, 98_000), (98_001, 98_000)] {

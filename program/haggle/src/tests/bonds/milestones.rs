@@ -1,4 +1,4 @@
-//! The bond of a negotiation with milestones: the buyer's refund forfeits the same share of it.
+//! Bonds with milestones: the buyer's refund forfeits the same share of the bond.
 
 use super::{assert_split, bond_events};
 use crate::constants::MIN_OFFER_BPS_FLOOR;
@@ -8,7 +8,7 @@ use crate::tests::fixture::{
     MILESTONE_DEADLINE, PRICE, SELLER, STRANGER, THIRDS,
 };
 
-/// The end of one milestone.
+/// A milestone's end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum End {
     /// The buyer releases it.
@@ -24,7 +24,7 @@ enum End {
 }
 use End::{Divided, Released, Unclaimed, Undecided, UnderReview};
 
-/// Brings each milestone to its end, settles the negotiation, and returns the outcome of the last call.
+/// Brings each milestone to the given end, settles the negotiation, and returns the outcome of the last call.
 fn settle(fixture: &mut Fixture, deal: &Deal, ends: &[End]) -> Outcome {
     let mut last = None;
     for (index, end) in (0u8..).zip(ends) {
@@ -64,7 +64,7 @@ fn settle(fixture: &mut Fixture, deal: &Deal, ends: &[End]) -> Outcome {
     outcome
 }
 
-/// Settles the price in these tranches with this bond, and requires that the buyer gets `forfeited` of it.
+/// Settles the price in these tranches with this bond, and requires that the buyer gets `forfeited`.
 fn assert_forfeits(shares: &[u16], bond: u64, ends: &[End], forfeited: u64) {
     let mut terms = Fixture::milestone_terms(shares);
     terms.bond_required = bond;
@@ -103,7 +103,7 @@ fn assert_forfeits(shares: &[u16], bond: u64, ends: &[End], forfeited: u64) {
 
 #[test]
 fn the_buyers_refund_forfeits_the_same_share_of_the_bond() {
-    // Of 2,999,999 the tranches are 999,899, 999,900 and 1,000,200.
+    // 2,999,999 splits into the tranches 999,899, 999,900 and 1,000,200.
     let cases: [(&[End], u64); 13] = [
         (&[Released; 3], 0),
         (&[Divided(10_000); 3], 0),
@@ -129,7 +129,7 @@ fn the_buyers_refund_forfeits_the_same_share_of_the_bond() {
 
 #[test]
 fn the_forfeited_share_is_rounded_down() {
-    // Of 2,999,999 the tranches are 2,999,699 and 300.
+    // 2,999,999 splits into the tranches 2,999,699 and 300.
     let cases: [(u64, [End; 2], u64); 6] = [
         (0, [Released, Unclaimed], 0),
         (1, [Unclaimed, Released], 0),

@@ -1,4 +1,4 @@
-//! The named cases: first a typical case of each instruction, then other frequent cases.
+//! The named cases: first a typical case for every instruction, then other frequent cases.
 
 use super::super::fixture::{
     nonce_of, rent, wallet, Call, Fixture, ARBITRATION, BUYER_PRICE, MILESTONE_DEADLINE, NOW,
@@ -14,7 +14,7 @@ use crate::state::{Negotiation, ProtocolConfig};
 use crate::token::account::TokenAccount;
 use pinocchio::Address;
 
-/// Points at which a negotiation has ended, or an offer is accepted.
+/// Points where a negotiation has ended, or an offer is accepted.
 pub struct Points {
     /// The negotiation's addresses.
     pub deal: super::super::fixture::Deal,
@@ -22,7 +22,7 @@ pub struct Points {
     pub refunded: Fixture,
     /// The offer is accepted and paid.
     pub settled: Fixture,
-    /// The same, with the payouts of both parties recorded.
+    /// The same, with both parties' payouts recorded.
     pub recorded: Fixture,
     /// The same, with the buyer's payout recorded.
     pub recorded_for_buyer: Fixture,
@@ -60,8 +60,8 @@ impl Points {
         }
     }
 
-    /// The points at which the negotiation can be closed, with a bit for each token account that closing
-    /// needs: the treasury's, the buyer's and the seller's.
+    /// The points where closing is possible, with a bit for each token account that closing needs: the
+    /// treasury's, the buyer's and the seller's.
     pub fn finished(&self) -> [(&'static str, &Fixture, u8); 5] {
         [
             ("refunded", &self.refunded, 0),

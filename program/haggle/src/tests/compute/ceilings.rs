@@ -1,6 +1,6 @@
 //! The ceilings of the compute units.
 
-/// The ceilings of an instruction.
+/// An instruction's ceilings.
 pub struct Ceiling {
     /// The instruction's name.
     pub instruction: &'static str,
@@ -18,7 +18,7 @@ const fn ceiling(instruction: &'static str, typical: u64, worst: [u64; 2]) -> Ce
     }
 }
 
-/// The ceilings, in the order of the table.
+/// The ceilings, in table order.
 pub const CEILINGS: &[Ceiling] = &[
     ceiling("initialize_config", 1_973, [2_000, 2_000]),
     ceiling("update_config", 524, [520, 520]),
@@ -43,10 +43,10 @@ pub const CEILINGS: &[Ceiling] = &[
     ceiling("settle_by_agreement", 4_400, [5_400, 9_300]),
 ];
 
-/// The most that four corrections of a long division cost.
+/// The maximum cost for four corrections in a long division.
 pub const CORRECTIONS: u64 = 60;
 
-/// The most that amounts can add to the found worst case of an instruction.
+/// The maximum that amounts can add to an instruction's found worst case.
 pub fn corrections(instruction: &str) -> u64 {
     match instruction {
         "release_milestone" | "resolve_dispute" | "settle_deadline" => CORRECTIONS,
@@ -54,7 +54,7 @@ pub fn corrections(instruction: &str) -> u64 {
     }
 }
 
-/// The ceilings of an instruction.
+/// An instruction's ceilings.
 pub fn ceiling_of(instruction: &str) -> &'static Ceiling {
     CEILINGS
         .iter()

@@ -8,7 +8,7 @@ use crate::runtime::programs;
 use crate::state::{BondState, Negotiation};
 use pinocchio::Address;
 
-/// The condition of a token account that receives a payment.
+/// The condition of an account receiving payments.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Condition {
     /// A plain account.
@@ -17,9 +17,9 @@ pub enum Condition {
     Frozen,
     /// With a delegate.
     Delegated,
-    /// With every extension that allows payments; only of Token-2022.
+    /// With every extension that allows payments; only under Token-2022.
     Extended,
-    /// With every extension that allows payments, and a delegate; only of Token-2022.
+    /// With every extension that allows payments, and a delegate; only under Token-2022.
     ExtendedAndDelegated,
     /// As Extended, with the CPI guard off.
     Unguarded,
@@ -43,7 +43,7 @@ impl Condition {
         }
     }
 
-    /// The conditions of the source of a deposit. A freeze or an active CPI guard stops a deposit.
+    /// The conditions of the deposit source. A freeze or an active CPI guard stops a deposit.
     pub fn sources() -> &'static [Self] {
         if program_of(&currency()) == programs::TOKEN {
             &[Self::Plain, Self::Delegated]
@@ -65,7 +65,7 @@ impl Condition {
             .collect()
     }
 
-    /// Sets the condition of a token account.
+    /// Sets the token account's condition.
     pub fn apply(self, fixture: &mut Fixture, account: &Address) {
         let guard = match self {
             Self::Extended | Self::ExtendedAndDelegated => Some(1),
@@ -95,7 +95,7 @@ impl Condition {
     }
 }
 
-/// Sets the conditions of both parties' token accounts.
+/// Sets the parties' token account conditions.
 pub fn with_recipients(
     fixture: &Fixture,
     deal: &Deal,
@@ -107,16 +107,16 @@ pub fn with_recipients(
     fixture
 }
 
-/// An amount above 2^32. The share of a bond then needs the longer calculation.
+/// An amount above 2^32. The bond share then needs the longer calculation.
 pub const HUGE: u64 = (1 << 62) - 1;
 
-/// Sets every amount of a negotiation that is not zero to [`HUGE`], as [`with_amounts`] does.
+/// Sets every nonzero negotiation amount to [`HUGE`], as [`with_amounts`] does.
 pub fn with_huge_amounts(fixture: &mut Fixture, deal: &Deal) {
     with_amounts(fixture, deal, HUGE, HUGE);
 }
 
-/// Sets a bond, if there is one, and every other amount of a negotiation that is not zero to these, and the
-/// balance of the vault to their sum.
+/// Sets any existing bond and every other nonzero negotiation amount to the given values, and the balance of
+/// the vault to their sum.
 pub fn with_amounts(fixture: &mut Fixture, deal: &Deal, amount: u64, bond: u64) {
     let before = fixture.negotiation(deal);
     let scaled = |before: u64, after: u64| if before == 0 { 0 } else { after };
@@ -137,7 +137,7 @@ pub fn with_amounts(fixture: &mut Fixture, deal: &Deal, amount: u64, bond: u64) 
     }
 }
 
-/// The milestones of an accepted negotiation.
+/// An accepted negotiation's milestones.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Milestones {
     /// The number of milestones, 1 to 8.
@@ -146,9 +146,9 @@ pub struct Milestones {
     pub decided: u8,
     /// The claimed milestones, including decided and disputed ones.
     pub claimed: u8,
-    /// The disputed milestones without a decision.
+    /// The undecided disputed milestones.
     pub disputed: u8,
-    /// True if the arbiter refunded the decided milestones to the buyer; false if the buyer released them.
+    /// True for decided milestones refunded to the buyer by the arbiter; false when released by the buyer.
     pub refunded: bool,
     /// True if a bond is held.
     pub bond: bool,
@@ -175,8 +175,8 @@ impl Milestones {
         ((1u16 << self.count) - 1) as u8
     }
 
-    /// An accepted negotiation with milestones in this state. `accepted` has the same number of milestones,
-    /// and a bond.
+    /// An accepted negotiation with milestones in this state. `accepted` contains as many milestones, and a
+    /// bond.
     pub fn apply(&self, accepted: &Fixture, deal: &Deal) -> Fixture {
         let mut fixture = accepted.clone();
         if self.huge {

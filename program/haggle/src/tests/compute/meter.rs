@@ -9,7 +9,7 @@ use std::cell::RefCell;
 /// The compute units that the runtime charges for any call of the system program.
 const SYSTEM_PROGRAM: u64 = 150;
 
-/// The compute units of a case.
+/// The case's compute units.
 pub struct Measured {
     /// The instruction's name.
     pub instruction: &'static str,
@@ -19,16 +19,16 @@ pub struct Measured {
     pub is_beyond: bool,
     /// All compute units.
     pub units: u64,
-    /// Calls of other programs: the runtime's charge for each call, and the programs' own units.
+    /// Calls to other programs: the runtime's charge for each call, and the programs' own units.
     pub calls: u64,
-    /// Events: the runtime's charge for writing them to the log.
+    /// Events: the runtime's charge for logging them.
     pub events: u64,
     /// Instructions that the program itself executes.
     pub ours: u64,
 }
 
 impl Measured {
-    /// The other syscalls: address derivation, hashes, clock and rent, large copies and comparisons.
+    /// All remaining syscalls: address derivation, hashes, clock and rent, large copies and comparisons.
     pub fn syscalls(&self) -> u64 {
         self.units - self.calls - self.events - self.ours
     }
@@ -75,12 +75,12 @@ pub fn measure(case: &str, fixture: &Fixture, call: &Call) -> Measured {
         units: outcome.units,
         calls: calls.units + calls.count * budget.invoke_units,
         events: events.len() as u64 * 2 * budget.syscall_base_cost + event_bytes,
-        // Only the cost of bytes in the log is not part of the budget.
+        // Only the cost of logged bytes is not in the budget.
         ours: free.units - called(&free.logs).units - event_bytes,
     }
 }
 
-/// The compute units of a call that succeeds.
+/// The compute units of successful calls.
 #[track_caller]
 pub fn units(fixture: &Fixture, call: &Call) -> u64 {
     let outcome = fixture.clone().run(call);
@@ -88,14 +88,14 @@ pub fn units(fixture: &Fixture, call: &Call) -> u64 {
     outcome.units
 }
 
-/// Calls of other programs.
+/// Calls to other programs.
 #[derive(Default)]
 struct Called {
     count: u64,
     units: u64,
 }
 
-/// The calls of other programs in a log.
+/// The logged calls to other programs.
 fn called(logs: &[String]) -> Called {
     let mut called = Called::default();
     let system = format!("Program {} invoke [", crate::runtime::programs::SYSTEM);

@@ -1,5 +1,5 @@
-//! The search over milestones. It visits all masks of claimed, disputed and decided milestones, each with
-//! every bond, kind of decision and size of amounts. It visits every pair of recipients in the worst states.
+//! The search over milestones. It visits all masks of claimed, disputed and decided milestones, combining
+//! every bond, kind of decision and amount size. It visits every pair of recipients in the worst states.
 
 use super::super::fixture::{Call, Deal, Fixture, ARBITRATION, MILESTONE_DEADLINE};
 use super::combinations::{with_recipients, Condition, Milestones};
@@ -7,12 +7,11 @@ use super::search::{further_bumps, Worst};
 use super::start::Start;
 use std::ops::RangeInclusive;
 
-/// A state of the milestones, and an instruction in it.
+/// A milestone state, and an instruction to run there.
 type Build = dyn Fn(&Fixture, &Deal, &Milestones) -> Vec<(String, Fixture, Call)>;
 
-/// The searches of the milestones' instructions, in the order of the table. With `eight`, they visit only
-/// states of eight milestones with refunds, a bond and huge amounts: the cost of a mint does not depend on
-/// the milestones.
+/// The searches of the milestones' instructions, in table order. With `eight`, they visit only states of
+/// eight milestones with refunds, a bond and huge amounts: the mint's cost does not depend on the milestones.
 pub fn all(start: &Start, eight: bool) -> Vec<Worst> {
     let accepted: Vec<Fixture> = (1..=8)
         .map(|count| start.accepted(&Milestones::terms(count, true)))
@@ -34,8 +33,8 @@ pub fn all(start: &Start, eight: bool) -> Vec<Worst> {
     ]
 }
 
-/// Every state of these numbers of milestones. Each milestone is decided, disputed or unclaimed, and at most
-/// one is under review.
+/// Every state for the given milestone counts. Each milestone is decided, disputed or unclaimed, with no more
+/// than one under review.
 fn states(counts: RangeInclusive<u8>) -> Vec<Milestones> {
     let mut states = Vec::new();
     for count in counts {
@@ -107,7 +106,7 @@ fn search(
             }
         }
     }
-    // The cost of the recipients does not depend on the milestones, so a few of the worst states are enough.
+    // The cost of the recipients does not depend on the milestones, so sampling the worst states is enough.
     let mut bumped = None;
     for (_, state) in worst_states.iter().rev().take(4) {
         let fixtures = build(&accepted[usize::from(state.count) - 1], deal, state);
@@ -151,7 +150,7 @@ fn described(state: &Milestones) -> String {
     )
 }
 
-/// The first and the last milestone of a mask.
+/// The first and the last milestone in the mask.
 fn ends(mask: u8) -> Vec<u8> {
     let mut ends: Vec<u8> = (0..8).filter(|index| mask & (1 << index) != 0).collect();
     if ends.len() > 2 {
@@ -174,7 +173,7 @@ fn claim(accepted: &Fixture, deal: &Deal, state: &Milestones) -> Vec<(String, Fi
         .collect()
 }
 
-/// The state during the review of its milestone.
+/// The state during the milestone's review.
 fn under_review(accepted: &Fixture, deal: &Deal, state: &Milestones) -> Option<(Fixture, u8)> {
     let fixture = state.apply(accepted, deal);
     let review = fixture.negotiation(deal).milestone_under_review();

@@ -59,7 +59,7 @@ const WORST_2022: &str = "
 |---|--:|---|--:|--:|--:|--:|--:|
 ";
 
-/// The content of program/CU.md from the figures under SPL Token and under Token-2022.
+/// Renders program/CU.md from the figures under SPL Token and under Token-2022.
 pub fn page([spl, token_2022]: &[Figures; 2]) -> String {
     let mut page = String::from(HEAD);
     for ceiling in CEILINGS {
@@ -148,7 +148,7 @@ fn worst<'a>(figures: &'a Figures, instruction: &str) -> &'a Worst {
         .expect("each instruction is searched")
 }
 
-/// The cells of a case's units and their parts.
+/// The cells for the case's units and their parts.
 fn units(case: &Measured) -> [String; 5] {
     [
         case.units,
@@ -164,7 +164,7 @@ fn row(page: &mut String, cells: &[String]) {
     writeln!(page, "| {} |", cells.join(" | ")).expect("a string takes everything");
 }
 
-/// A number with commas between its thousands.
+/// A number with thousands separated by commas.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();

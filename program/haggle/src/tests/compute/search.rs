@@ -1,9 +1,9 @@
-//! The search for the worst combination of each instruction. It visits every reachable combination of the
+//! The search for every instruction's worst combination. It visits every reachable combination of the
 //! conditions that change the cost: the state, the signers, the optional accounts, metadata, the bond, the
-//! conditions of the recipients, and the amounts. [`super::milestones`] has the search over milestones.
+//! conditions of the recipients, and the amounts. [`super::milestones`] contains the search over milestones.
 //!
-//! Every address has the first bump, no created address has lamports before, and no accounts follow the last
-//! one of the row. The cost of further bumps is measured separately.
+//! Every address uses the first bump, no created address already holds lamports, and nothing follows the
+//! row's last account. The cost of further bumps is measured separately.
 
 use super::super::fixture::{
     nonce_of, zopa_commitment, Call, Deal, Fixture, BUYER_PRICE, ESCROW, NOW, OFFER, SELLER_PRICE,
@@ -20,24 +20,24 @@ use crate::schema::declare::Flag;
 use crate::state::Negotiation;
 use pinocchio::Address;
 
-/// The worst combination of an instruction.
+/// An instruction's worst combination.
 pub struct Worst {
     /// The instruction's name.
     pub instruction: &'static str,
     /// The combination.
     pub combination: String,
-    /// Its compute units.
+    /// The compute units.
     pub units: u64,
-    /// The parts of the compute units; none before the first visit.
+    /// The parts of the compute units; none until the first visit.
     pub parts: Option<Measured>,
     /// The number of combinations that the search has visited.
     pub visited: usize,
-    /// The compute units of each further bump, and the number of addresses whose bump counts.
+    /// The compute units for each further bump, and the number of addresses whose bump counts.
     pub bumps: Option<(u64, usize)>,
 }
 
 impl Worst {
-    /// A search before its first visit.
+    /// An empty search.
     pub fn of(instruction: &'static str) -> Self {
         Self {
             instruction,
@@ -62,7 +62,7 @@ impl Worst {
         }
     }
 
-    /// Adds the result of a search in another mint.
+    /// Adds another mint's search result.
     pub fn include(&mut self, mint: &str, other: Self) {
         assert_eq!(self.instruction, other.instruction);
         self.visited += other.visited;
@@ -73,8 +73,8 @@ impl Worst {
         }
     }
 
-    /// The search with the compute units of each further bump. They are the difference between a combination
-    /// at the first bumps and the same combination at the second bump of one address. `addresses` is the
+    /// The search with the compute units for each further bump: the difference between a combination at the
+    /// first bumps and the same combination with the second bump for a single address. `addresses` is the
     /// number of addresses whose bump counts.
     #[must_use]
     pub fn with_bumps(self, first: u64, second: u64, addresses: usize) -> Self {
@@ -85,7 +85,7 @@ impl Worst {
     }
 }
 
-/// The worst combination of every instruction, in the order of the table.
+/// The worst combination of every instruction, in table order.
 ///
 /// In `another` mint of the same token program, it visits fewer states of milestones (see
 /// [`milestones::all`]).
@@ -226,7 +226,7 @@ fn commit(fixture: &Fixture, deal: &Deal, agent: Address, price: u64) -> Call {
     fixture.commit(deal, agent, commitment)
 }
 
-/// Both have committed, the seller to this price, and the buyer has revealed its own.
+/// Both have committed, the seller to this price, and the buyer has revealed.
 pub fn revealed(start: &Start, sellers_price: u64) -> [Fixture; 4] {
     let deal = &start.deal;
     let (buyer, seller) = (deal.buyer, deal.seller);
@@ -292,8 +292,8 @@ fn sealed_prices(start: &Start) -> [Worst; 2] {
     [commits, reveals.with_bumps(bumps[0], bumps[1], 2)]
 }
 
-/// The compute units of a call that records a payment for the buyer, at the first and at the second bump of
-/// the buyer's associated token account.
+/// The compute units to record a payment for the buyer, with the first and the second bump for the buyer's
+/// associated token account.
 pub fn further_bumps(at: impl Fn(&Start) -> (Fixture, Call)) -> [u64; 2] {
     [u8::MAX, u8::MAX - 1].map(|bump| {
         let start = Start::with_bumps(bump, u8::MAX);
@@ -405,8 +405,7 @@ fn accept_offer(start: &Start) -> Worst {
     worst.with_bumps(bumps[0], bumps[1], 2)
 }
 
-/// The points at which a negotiation can end without an agreement, with the accounts of a bond if one is
-/// held.
+/// The points where a negotiation can end with no agreement, with the accounts for any held bond.
 fn open_points(start: &Start) -> Vec<(String, Fixture, bool)> {
     let mut points = Vec::new();
     for (with, terms) in [

@@ -1,4 +1,4 @@
-//! The points of a negotiation that measurements start from. All addresses have the first bump.
+//! The negotiation points that measurements start from. All addresses use the first bump.
 
 use super::super::fixture::{
     associated, currency, metadata_of, mint_with_every_extension, named, program_of, token_account,
@@ -23,7 +23,7 @@ pub fn wallet_with_bump(role: &str, bump: u8) -> Address {
         .expect("every second wallet has the next bump")
 }
 
-/// A pair's deal with these bumps.
+/// A pair's deal with the given bumps.
 pub fn deal_with_bumps(buyer: Address, seller: Address, bump: u8, vault_bump: u8) -> Deal {
     let mut deals = (0..).map(|session_id| Deal::between(buyer, seller, session_id, currency()));
     deals
@@ -31,7 +31,7 @@ pub fn deal_with_bumps(buyer: Address, seller: Address, bump: u8, vault_bump: u8
         .expect("some session has them")
 }
 
-/// Metadata of each kind, with all its bytes used.
+/// Metadata of every kind, with all bytes used.
 pub fn metadata() -> [[u8; 64]; 3] {
     [
         [0; 64],
@@ -40,7 +40,7 @@ pub fn metadata() -> [[u8; 64]; 3] {
     ]
 }
 
-/// The points of one negotiation that measurements start from.
+/// The points in a negotiation that measurements start from.
 pub struct Start {
     /// The negotiation's addresses.
     pub deal: Deal,
@@ -54,14 +54,14 @@ impl Start {
         Self::with_bumps(u8::MAX, u8::MAX)
     }
 
-    /// The same in a mint of Token-2022 with every extension that the program accepts.
+    /// The same in a Token-2022 mint carrying every extension that the program accepts.
     pub fn with_mint_extensions() -> Self {
         let mut start = Self::new();
         start.new.put(currency(), mint_with_every_extension());
         start
     }
 
-    /// The same as [`Self::new`], with these bumps of the parties' associated token accounts.
+    /// The same as [`Self::new`], given the bumps for the parties' associated token accounts.
     pub fn with_bumps(buyers: u8, sellers: u8) -> Self {
         let mint = currency();
         let mut new = Fixture::new().at(CREATED);
@@ -69,7 +69,7 @@ impl Start {
         let seller = wallet_with_bump("seller", sellers);
         for (who, amount) in [(buyer, FUNDS), (seller, FUNDS), (TREASURY, 0)] {
             new.put(who, wallet(LAMPORTS));
-            // The associated token account program makes accounts of Token-2022 with an immutable owner.
+            // Under Token-2022, the associated token account program makes accounts with immutable owners.
             let account = if program_of(&mint) == programs::TOKEN {
                 token_account(&mint, &who, amount)
             } else {
@@ -106,7 +106,7 @@ impl Start {
         after(&invited, &call)
     }
 
-    /// The seller has made an offer of its own.
+    /// The seller has made a counteroffer.
     pub fn countered(&self, terms: &NegotiationParams) -> Fixture {
         let offered = self.offered(terms);
         let call = offered.offer(&self.deal, self.deal.seller, OFFER + 500_000);
@@ -121,7 +121,7 @@ impl Start {
     }
 }
 
-/// The fixture after a call.
+/// The fixture after calling.
 #[track_caller]
 pub fn after(fixture: &Fixture, call: &Call) -> Fixture {
     let mut fixture = fixture.clone();
