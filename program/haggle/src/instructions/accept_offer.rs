@@ -17,7 +17,7 @@ instruction! {
     /// bond stay in the vault until the milestones are decided. Fee and decay stay in the vault until the
     /// negotiation is closed.
     pub fn accept_offer(
-        /// The negotiation's created_at that the signer saw.
+        /// The negotiation's created_at seen by the signer.
         created_at: i64,
         /// The negotiation's current_round, as the signer saw it.
         expected_round: u8,

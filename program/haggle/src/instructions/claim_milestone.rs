@@ -13,7 +13,7 @@ instruction! {
     /// Claims a milestone, in any order, only one at a time. The buyer then has a review window to release or
     /// dispute the milestone; afterwards anyone can release it.
     pub fn claim_milestone(
-        /// The negotiation's created_at that the signer saw.
+        /// The negotiation's created_at seen by the signer.
         created_at: i64,
         /// The milestone, from 0.
         index: u8,

@@ -13,7 +13,7 @@ use pinocchio::AccountView;
 instruction! {
     /// Pays the signer's recorded payout to any token account that the signer names.
     pub fn claim_payout(
-        /// The negotiation's created_at that the signer saw.
+        /// The negotiation's created_at seen by the signer.
         created_at: i64,
         /// The recorded payout that the signer saw, in the mint's base units. InvalidParams if zero.
         amount: u64,

@@ -13,7 +13,7 @@ instruction! {
     /// Disputes the milestone under review. The arbiter then decides it, and the seller can claim another
     /// one.
     pub fn dispute_milestone(
-        /// The negotiation's created_at that the signer saw.
+        /// The negotiation's created_at seen by the signer.
         created_at: i64,
         /// The milestone, from 0.
         index: u8,

@@ -18,7 +18,7 @@ instruction! {
     /// reservation price is revealed and before the buyer's first offer forfeits the bond to the buyer; it
     /// agrees to the forfeiture by leaving the token account out.
     pub fn reject_negotiation(
-        /// The negotiation's created_at that the signer saw.
+        /// The negotiation's created_at seen by the signer.
         created_at: i64,
         /// The negotiation's current_round, as the signer saw it.
         expected_round: u8,

@@ -17,7 +17,7 @@ instruction! {
     /// The last decided milestone settles the negotiation: the seller gets back the bond, less the fraction
     /// that equals the refunded fraction of the price.
     pub fn release_milestone(
-        /// The negotiation's created_at that the signer saw.
+        /// The negotiation's created_at seen by the signer.
         created_at: i64,
         /// The milestone, from 0.
         index: u8,

@@ -17,7 +17,7 @@ instruction! {
     /// Divides a disputed milestone between the parties. The last decided milestone settles the negotiation:
     /// the seller gets the bond back, less the fraction that equals the refunded fraction of the price.
     pub fn resolve_dispute(
-        /// The negotiation's created_at that the signer saw.
+        /// The negotiation's created_at seen by the signer.
         created_at: i64,
         /// The milestone, from 0.
         index: u8,

@@ -18,7 +18,7 @@ instruction! {
     /// prices leave a zone, the midpoint becomes an offer that either side can accept. Otherwise the
     /// negotiation ends: the buyer gets the escrow back and the seller the bond.
     pub fn reveal_zopa_price(
-        /// The negotiation's created_at that the signer saw.
+        /// The negotiation's created_at seen by the signer.
         created_at: i64,
         /// The reservation price in the mint's base units, from min_offer_bps of the escrow, but at least 1,
         /// to the escrow.

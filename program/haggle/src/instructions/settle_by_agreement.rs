@@ -17,7 +17,7 @@ instruction! {
     /// negotiation. It is possible from the agreement on the price until the settlement, even past the
     /// milestones' deadline.
     pub fn settle_by_agreement(
-        /// The negotiation's created_at that the signers saw.
+        /// The negotiation's created_at seen by the signers.
         created_at: i64,
         /// The negotiation's milestones_decided, as the signers saw it.
         expected_decided: u8,

@@ -13,7 +13,7 @@ instruction! {
     /// Offers a price. An offer starts the next round, whose decay is taken from the escrow. The buyer opens,
     /// then turns alternate.
     pub fn submit_offer(
-        /// The negotiation's created_at that the signer saw.
+        /// The negotiation's created_at seen by the signer.
         created_at: i64,
         /// The negotiation's current_round, as the signer saw it.
         expected_round: u8,

@@ -13,7 +13,7 @@ instruction! {
     /// Commits to a reservation price: the buyer first, then the seller, each within their own turn. The hash
     /// covers the deal and the party, so the commitment is useless to the counterparty and in later deals.
     pub fn submit_zopa_commitment(
-        /// The negotiation's created_at that the signer saw.
+        /// The negotiation's created_at seen by the signer.
         created_at: i64,
         /// SHA-256 of "haggle-zopa", the negotiation's address and created_at (i64, little endian), the
         /// signer's address, then the price (u64, little endian) and a nonce of 32 random bytes.

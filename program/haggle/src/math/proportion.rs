@@ -45,8 +45,7 @@ fn product(a: u64, b: u64) -> (u64, u64) {
 }
 
 /// The digit of `(high * 2^32 + next) / divisor`, and the remainder. Requires `high < divisor`.
-// The first guess exceeds the digit by up to 2. After the 2^32 comparison, the
-// product fits into 64 bits.
+// The first guess exceeds the digit by up to 2. After the 2^32 comparison, the product fits into 64 bits.
 #[allow(clippy::arithmetic_side_effects)]
 #[inline(never)]
 fn digit(high: u64, next: u64, divisor: u64) -> (u64, u64) {

@@ -15,7 +15,7 @@ pinocchio::nostd_panic_handler!();
 /// Runs an instruction and returns the runtime's code for the result.
 ///
 /// # Safety
-/// `input` must point to the input that the loader serialises for a program.
+/// `input` must point to the input that the loader serializes for a program.
 #[no_mangle]
 pub unsafe extern "C" fn entrypoint(input: *mut u8) -> u64 {
     let mut accounts = [const { MaybeUninit::uninit() }; MAX_ACCOUNTS];

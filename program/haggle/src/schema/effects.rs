@@ -79,7 +79,7 @@ impl Role {
 pub enum Guard {
     /// The address holds no negotiation.
     Absent,
-    /// The time of creation, which distinguishes deals with equal addresses.
+    /// The time of creation, which distinguishes deals sharing an address.
     CreatedAt,
     /// As `CreatedAt`, compared with this argument.
     CreatedAtIs(&'static str),

@@ -1,7 +1,7 @@
 //! The rows of the program's one table.
 //!
 //! The macros of [`crate::schema::declare`] and [`crate::schema::instruction`] declare each instruction,
-//! account, event, error, type and constant once, in a separate file. The program decodes, checks and
+//! account, event, error, type and constant once, each in a separate file. The program decodes, checks and
 //! dispatches by these rows, and the host tool `program/idl` renders the same rows as the Anchor IDL and the
 //! table of effects.
 
@@ -25,7 +25,7 @@ pub enum Type {
     I64,
     /// A 32-byte address.
     Pubkey,
-    /// A fixed number of equal elements, with no length prefix.
+    /// A fixed number of elements sharing a type, with no length prefix.
     Array(&'static Type, usize),
     /// A type with a separate definition.
     Defined(&'static TypeDef),

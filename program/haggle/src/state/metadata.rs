@@ -15,9 +15,9 @@ const TERMS_HASH_END: usize = 1 + 32;
 /// InvalidParams.
 #[inline(always)]
 pub fn check(metadata: &[u8; 64]) -> Result {
-    // Word by word: 64 comparisons would cost more than everything else in an offer. SAFETY:
-    // the pointer is to 64 bytes, the size of eight words; the read needs no alignment, and
-    // any bytes are valid.
+    // Word by word: 64 comparisons would cost more than everything else in an offer.
+    // SAFETY: the pointer is to 64 bytes, the size of eight words; the read needs no alignment, and any bytes
+    // are valid.
     let words = unsafe { metadata.as_ptr().cast::<[u64; 8]>().read_unaligned() };
     let is_padded = match metadata[0] {
         METADATA_NONE => is_zero_from(&words, 1),

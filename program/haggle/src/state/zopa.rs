@@ -8,7 +8,7 @@ use crate::state::{Negotiation, NegotiationStatus, OfferSide, ZopaPhase};
 use pinocchio::address::address_eq;
 use pinocchio::Address;
 
-/// A step of the comparison. The steps follow in this order, each within their own turn.
+/// A step of the comparison. The steps follow in this order, each within the acting side's turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
     /// A side commits to a reservation price.

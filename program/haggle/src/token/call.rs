@@ -23,7 +23,7 @@ const MAX_METAS: usize = MAX_INSTRUCTIONS * 3;
 /// The source, the authority, three recipients, and the recipient of the rent.
 const MAX_VIEWS: usize = 2 + 3 + 1;
 /// The batch's number, a header of two bytes per instruction, and the longest data: nine bytes per transfer
-/// and one for closing, or 33 for an initialisation and nine for a transfer.
+/// and one for closing, or 33 for an initialization and nine for a transfer.
 const MAX_DATA: usize = 1 + 2 * MAX_INSTRUCTIONS + 33 + 9;
 
 /// The frame for a batch's first instruction: the batch's number and a header.
