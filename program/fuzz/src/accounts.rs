@@ -1,5 +1,5 @@
-//! Token accounts beside those of the scenes, in every state that can matter to a payment, and the names of
-//! all addresses.
+//! Additional token accounts besides the scenes' accounts, in every state that matters to payments, and the
+//! names of all addresses.
 
 use crate::environment::SYSVARS;
 use crate::fixtures::fixture::{
@@ -23,7 +23,7 @@ pub const ADVERSARY: Address = STRANGER;
 /// The wallets of all participants.
 pub const WALLETS: [Address; 6] = [BUYER, SELLER, ADVERSARY, ARBITER, TREASURY, AUTHORITY];
 
-/// A token account's type in Token-2022, then extensions: a number, a length, a value.
+/// The Token-2022 type byte for token accounts, then extensions: a number, a length, a value.
 const EXTENSIONS: [(&str, &[u8]); 5] = [
     ("extended token account", &[2, 7, 0, 0, 0]),
     ("token account that requires memos", &[2, 8, 0, 1, 0, 1]),
@@ -38,8 +38,8 @@ const EXTENSIONS: [(&str, &[u8]); 5] = [
     ),
 ];
 
-/// Token accounts of the parties, the treasury and the adversary. The adversary is the delegate or the close
-/// authority of some of them.
+/// Token accounts of the parties, the treasury and the adversary. The adversary is the delegate or close
+/// authority of some accounts.
 pub fn bystanders() -> Vec<(String, Account)> {
     let mut accounts = Vec::new();
     for (who, owner) in parties() {

@@ -1,4 +1,4 @@
-//! From a call of a case to the call that the virtual machine runs.
+//! Translates a case's calls into calls that the virtual machine runs.
 
 use crate::accounts::{ADVERSARY, WALLETS};
 use crate::case::Op;
@@ -16,14 +16,14 @@ use haggle_program::schema::table::Instruction as Row;
 use pinocchio::Address;
 use solana_account::{AccountSharedData, ReadableAccount, WritableAccount};
 
-/// The most accounts of a call. The program ignores accounts from the seventeenth on.
+/// The maximum number of accounts in a call. The program ignores accounts from the seventeenth on.
 const MAX_ACCOUNTS: usize = 24;
 /// The largest account, in bytes.
 const MAX_ACCOUNT_SIZE: usize = 2_048;
-/// The longest data of an instruction, in bytes.
+/// The maximum instruction data length, in bytes.
 const MAX_DATA: usize = 1_024;
 
-/// The programs that an operation can make the owner of an account.
+/// The programs that operations can make account owners.
 pub const OWNERS: [Address; 6] = [
     programs::SYSTEM,
     programs::TOKEN,
@@ -39,8 +39,8 @@ pub struct Prepared {
     pub call: Call,
     /// The instruction that the data names.
     pub row: Option<&'static Row>,
-    /// Whether a chain can hold these accounts. If not, an account that only the program or a token program
-    /// can write has contents that neither would have written.
+    /// Whether a chain can hold these accounts. If not, some account's contents could not have been written
+    /// by the only program permitted to write it (Haggle or a token program).
     pub possible: bool,
     /// The index of the signed call that this call repeats without any change.
     pub repeats: Option<usize>,
@@ -54,18 +54,18 @@ pub struct Prepared {
     changes_possible: bool,
 }
 
-/// The origin of a call.
+/// The call's origin.
 #[derive(Clone, Copy)]
 pub enum Origin {
     /// The valid call with this index.
     Given(u8),
-    /// The state of a negotiation.
+    /// The negotiation's state.
     Move,
     /// The signed call with this index.
     Repeat(usize),
 }
 
-/// Prepares a call: `ops` are the operation that starts it and its changes. Returns None if it repeats a call
+/// Prepares a call: `ops` contains the starting operation, then changes. Returns None if it repeats a call
 /// and there is none.
 pub fn prepare(environments: &Environments, chain: &Chain<'_>, ops: &[Op]) -> Option<Prepared> {
     let (start, edits) = ops.split_first()?;
@@ -82,7 +82,7 @@ impl Prepared {
         for (address, account) in &self.changed {
             chain.put(*address, account.clone());
         }
-        // A deal is identified by its time of creation, so the clock must not run backwards.
+        // The time of creation identifies a deal, so the clock must not run backwards.
         let backwards = self.call.sysvars.now < chain.sysvars.now && !chain.signed.is_empty();
         chain.possible &= self.changes_possible && !backwards;
         chain.sysvars = self.call.sysvars;
@@ -96,7 +96,7 @@ impl Prepared {
             .collect()
     }
 
-    /// The address in the place of an account of the row.
+    /// The address passed for the named account.
     pub fn address_of(&self, account: &str) -> Option<&Address> {
         let row = self.row?;
         let place = row.accounts.iter().position(|meta| meta.name == account)?;
@@ -104,13 +104,13 @@ impl Prepared {
         Some(&self.call.accounts[*at].0)
     }
 
-    /// Reports whether an address signs in the place of an account that the row declares as a signer.
+    /// Reports whether the address signs in the place of an account that the row declares as a signer.
     pub fn is_signed_by(&self, address: &Address) -> bool {
         let mut signers = self.declared_signers();
         signers.any(|(signer, signs)| signs && signer == address)
     }
 
-    /// Reports whether an address signs, and the row declares no other signer.
+    /// Reports whether the address signs, and the row declares no other signer.
     pub fn is_signed_only_by(&self, address: &Address) -> bool {
         self.is_signed_by(address) && self.declared_signers().count() == 1
     }
@@ -125,15 +125,15 @@ impl Prepared {
     }
 }
 
-/// Reports whether the tokens of each mint fit in a mint's supply.
+/// Reports whether every mint's tokens fit into a mint's supply.
 fn supplies_fit(call: &Call) -> bool {
     tokens::supplies(call.accounts.iter().map(|(_, account)| account))
         .values()
         .all(|supply| *supply <= u64::MAX.into())
 }
 
-/// Reports whether a chain can hold a changed account. Anyone's own accounts can hold anything; a
-/// negotiation, a configuration, a mint and a program are only as they were, and a vault can only receive
+/// Reports whether the chain can hold the changed account. Anyone's own accounts can hold anything; a
+/// negotiation, a configuration, a mint and a program can only be unchanged, and a vault can only receive
 /// tokens and lamports and be frozen.
 fn is_possible(chain: &Chain<'_>, address: &Address, account: &AccountSharedData) -> bool {
     let before = chain.account(address);
@@ -154,7 +154,7 @@ fn is_possible(chain: &Chain<'_>, address: &Address, account: &AccountSharedData
     !is_vault || is_same_vault(&before, account)
 }
 
-/// Reports whether a vault differs at most by donated tokens, added lamports, and a freeze.
+/// Reports whether the vault differs at most by donated tokens, added lamports, and a freeze.
 fn is_same_vault(before: &AccountSharedData, after: &AccountSharedData) -> bool {
     let (Some(old), Some(new)) = (Tokens::of(before), Tokens::of(after)) else {
         return false;
@@ -301,7 +301,7 @@ impl<'a> Draft<'a> {
                     near(&owner, *byte)
                 });
             }),
-            // A quarter of all numbers: a chain's lamports add up to less than 2^64.
+            // A quarter of all numbers: the chain's lamports sum to less than 2^64.
             Op::Lamports { place, lamports } => self.change(*place, |account| {
                 account.set_lamports(lamports >> 2);
             }),
@@ -318,8 +318,8 @@ impl<'a> Draft<'a> {
         pool[usize::from(account) % pool.len()].0
     }
 
-    /// A token account of the same owner and mint as the one in a place, the accounts of the pool counted
-    /// from `choice` on.
+    /// A pool account with the same owner and mint as the token account in this place, counting from `choice`
+    /// on.
     fn recipient(&mut self, place: u8, choice: u8) -> Option<Address> {
         let (address, ..) = *self.at(place)?;
         let tokens = Tokens::of(&self.account(&address))?;
@@ -344,7 +344,7 @@ impl<'a> Draft<'a> {
         self.list.get_mut(usize::from(place).checked_rem(length)?)
     }
 
-    /// Changes an account. Programs and sysvars stay as they are.
+    /// Changes an account. Programs and sysvars stay unchanged.
     fn change(&mut self, place: u8, change: impl FnOnce(&mut AccountSharedData)) {
         let Some((address, ..)) = self.at(place).copied() else {
             return;
@@ -387,7 +387,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The call. As in a transaction, an account has the same flags in all its places.
+    /// The call. As in transactions, an account's flags are the same in all places.
     fn call(&self) -> Call {
         let mut accounts: Vec<(Address, AccountSharedData)> = Vec::new();
         let mut flags: Vec<(bool, bool)> = Vec::new();
@@ -418,7 +418,7 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// An address that differs in one byte.
+/// Changes a single byte of the address.
 fn near(address: &Address, byte: u8) -> Address {
     let mut bytes = *address.as_array();
     bytes[usize::from(byte) % 32] ^= 1 + byte / 32;

@@ -13,12 +13,12 @@ use std::time::{Duration, Instant};
 
 /// The longest case, in bytes.
 const MAX_CASE: usize = 2_048;
-/// The time between two lines of progress.
+/// The time between progress lines.
 const PROGRESS_EVERY: Duration = Duration::from_secs(5);
-/// The number of executions from which on a run must reach every kind of event.
+/// Runs with this many executions or more must reach every kind of event.
 const FULL_RUN: u64 = 50_000;
 
-/// The settings of a run.
+/// The run's settings.
 pub struct Campaign {
     /// The least number of executions of the program.
     pub executions: u64,
@@ -26,9 +26,9 @@ pub struct Campaign {
     pub workers: u64,
     /// The seed of libFuzzer's choices.
     pub seed: u32,
-    /// The folder of the corpus, which the next run can continue.
+    /// The corpus directory, to continue in another run.
     pub corpus: PathBuf,
-    /// The folder of the workers' logs and statistics.
+    /// The directory for the workers' logs and statistics.
     pub logs: PathBuf,
     /// The least share of the directions of the program's branches, in percent.
     pub floor: u64,
@@ -94,7 +94,7 @@ impl Campaign {
         Ok(self.conclude(&stats))
     }
 
-    /// Writes the seeds: each valid call in its environment, alone and before a few moves.
+    /// Writes the seeds: each valid call in the matching environment, alone or followed by some moves.
     fn write_seeds(&self, environments: usize) -> std::io::Result<()> {
         for number in 0..environments {
             let single = Case::of_valid_call(number as u8);

@@ -1,14 +1,14 @@
 //! A test case: an environment, and a list of operations.
 //!
-//! An operation starts a call, or changes the call that an earlier operation started. A call runs when the
-//! next one starts or the case ends, on the accounts that the calls before it left. So a case is a scenario
-//! of up to [`MAX_CALLS`] calls.
+//! An operation starts a call, or changes the call started earlier. A call runs when another call starts or
+//! the case ends, on the accounts left by earlier calls. Each case is therefore a scenario with up to
+//! [`MAX_CALLS`] calls.
 
 use std::fmt;
 
-/// The most operations of a case.
+/// The maximum number of operations in a case.
 pub const MAX_OPS: usize = 48;
-/// The most calls of a case.
+/// The maximum number of calls in a case.
 pub const MAX_CALLS: usize = 14;
 
 /// A test case.
@@ -16,14 +16,14 @@ pub const MAX_CALLS: usize = 14;
 pub struct Case {
     /// The index of the environment, modulo the number of environments.
     pub environment: u8,
-    /// The operations, in order. Changes before the first call have no effect.
+    /// The operations, in order. Changes preceding the initial call have no effect.
     pub ops: Vec<Op>,
 }
 
 macro_rules! ops {
     ($( $(#[doc = $doc:literal])* $name:ident { $( $field:ident: $ty:ty ),* } )*) => {
-        /// An operation. A `place` is a position in the call's list of accounts, modulo its length; an
-        /// `account` is an index into the environment's accounts, modulo their number.
+        /// An operation. A `place` is a position in the call's account list, modulo the list length; an
+        /// `account` is an index into the environment's accounts, modulo the account count.
         #[derive(Clone, PartialEq, Eq, Debug)]
         pub enum Op {
             $( $(#[doc = $doc])* $name { $($field: $ty),* }, )*
@@ -70,11 +70,11 @@ macro_rules! ops {
 ops! {
     /// Starts the valid call with this index, modulo their number.
     Given { call: u8 }
-    /// Starts a call that the state of a negotiation suggests; see [`crate::moves`].
+    /// Starts a call suggested by a negotiation's state; see [`crate::moves`].
     Move { deal: u8, choice: u8, variant: u8, wait: u8 }
     /// Starts an earlier call of the case again, with the same signatures, data and accounts.
     Repeat { earlier: u8 }
-    /// Signs the call without sending it. The case can send it later with Repeat.
+    /// Signs the call for later. The case can send it with Repeat.
     Withhold { }
     /// Overwrites bytes of the instruction's data. The length does not change.
     Data { at: u16, bytes: Bytes }
@@ -82,13 +82,13 @@ ops! {
     Cut { length: u16 }
     /// Appends bytes to the instruction's data.
     Append { bytes: Bytes }
-    /// Replaces the discriminator by that of another instruction.
+    /// Replaces the discriminator by another instruction's discriminator.
     Discriminator { row: u8 }
     /// Replaces an account.
     Put { place: u8, account: u16 }
-    /// Replaces a token account by another one of the same owner and mint.
+    /// Replaces a token account by another with equal owner and mint.
     Recipient { place: u8, choice: u8 }
-    /// Replaces an account by a copy at an address that differs in one byte.
+    /// Replaces an account by a copy. The copy's address differs in a single byte.
     Near { place: u8, byte: u8 }
     /// Inserts an account. Bit 0 of the flags: it signs; bit 1: it is writable.
     Insert { place: u8, account: u16, flags: u8 }
@@ -98,14 +98,14 @@ ops! {
     Flags { place: u8, flags: u8 }
     /// Replaces an account by one of the participants' wallets, which signs.
     Signer { place: u8, wallet: u8 }
-    /// Gives the adversary power over a token account, takes it away, freezes or thaws the account; see
+    /// Gives the adversary power over an account, takes it away, freezes or thaws the account; see
     /// [`crate::tokens::Power`].
     Power { place: u8, kind: u8, amount: u64 }
-    /// Overwrites bytes of an account's data. The length does not change.
+    /// Overwrites account data bytes. The length does not change.
     Content { place: u8, at: u16, bytes: Bytes }
     /// Extends an account's data by zeros, or truncates it.
     Size { place: u8, size: u16 }
-    /// Sets an account's owner, or one whose address differs from it in one byte.
+    /// Sets an account's owner, or an owner address differing in a single byte.
     Owner { place: u8, owner: u8, byte: u8 }
     /// Sets an account's lamports.
     Lamports { place: u8, lamports: u64 }
@@ -129,7 +129,7 @@ impl Op {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Bytes(pub Vec<u8>);
 
-/// A part of a case as bytes. Any bytes are a case: an operation that is cut off at the end is dropped.
+/// Part of the case as bytes. Any bytes are a case: an operation that is cut off at the end is dropped.
 trait Part: Sized {
     fn write(&self, out: &mut Vec<u8>);
     fn read(from: &mut &[u8]) -> Option<Self>;
@@ -178,7 +178,7 @@ impl Part for Bytes {
 }
 
 impl Case {
-    /// The case of one valid call in its environment.
+    /// A case with a single valid call in the matching environment.
     pub fn of_valid_call(number: u8) -> Self {
         Self {
             environment: number,

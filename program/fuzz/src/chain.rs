@@ -1,4 +1,4 @@
-//! The state of the chain during a case: accounts, clock, and all signed calls.
+//! The chain's state during a case: accounts, clock, and all signed calls.
 
 use crate::environment::{negotiation, Environment};
 use crate::svm::{Run, Sysvars};
@@ -7,18 +7,18 @@ use pinocchio::Address;
 use solana_account::AccountSharedData;
 use std::collections::BTreeMap;
 
-/// The year 10000 in Unix seconds. Near the end of i64 the deadlines of a deal overflow; no chain reaches
-/// such a time.
+/// The year 10000 in Unix seconds. Near the maximum i64 a deal's deadlines overflow; no chain reaches such a
+/// time.
 const YEAR_10000: i64 = 253_402_300_800;
 
-/// The state of the chain.
+/// The chain's state.
 pub struct Chain<'a> {
     /// The environment that the case started in.
     pub environment: &'a Environment,
     /// The clock and the rent.
     pub sysvars: Sysvars,
-    /// Whether a real chain can be in this state. After a forged account or a clock that runs backwards it
-    /// stays false.
+    /// Whether a real chain can be in this state. Forging an account or running the clock backwards makes it
+    /// permanently false.
     pub possible: bool,
     /// The calls so far, also those that failed or were withheld.
     pub signed: Vec<Signed>,
@@ -34,8 +34,8 @@ pub struct Signed {
     pub list: Vec<(Address, bool, bool)>,
     /// The instruction's data.
     pub data: Vec<u8>,
-    /// The deal that it is signed for: the one at its negotiation's address. None if its data has the time of
-    /// creation of another deal, for example of a later one.
+    /// The deal signed for, found at the negotiation's address. None if the data contains another deal's time
+    /// of creation, such as a later deal's.
     pub deal: Option<DealId>,
     /// The amounts that the call would have paid the buyer and the seller at the time of signing. None if it
     /// would have failed.
@@ -43,13 +43,13 @@ pub struct Signed {
 }
 
 impl Signed {
-    /// The deal that it is signed for, if that is not this one.
+    /// The deal signed for, if different from `now`.
     pub fn other_deal(&self, now: &DealId) -> Option<&DealId> {
         self.deal.as_ref().filter(|meant| *meant != now)
     }
 }
 
-/// A deal. Deals at one address are numbered in the order of their creation.
+/// A deal. Deals sharing an address are numbered in creation order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DealId {
     /// The negotiation's address.
@@ -59,7 +59,7 @@ pub struct DealId {
 }
 
 impl<'a> Chain<'a> {
-    /// The state at the start of an environment.
+    /// The environment's initial state.
     pub fn new(environment: &'a Environment) -> Self {
         Self {
             environment,
@@ -71,7 +71,7 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// An account. An address without an account has an empty one.
+    /// An account; empty for unused addresses.
     pub fn account(&self, address: &Address) -> AccountSharedData {
         match self.changed.get(address) {
             Some(account) => account.clone(),
@@ -84,12 +84,12 @@ impl<'a> Chain<'a> {
         self.changed.insert(address, account);
     }
 
-    /// The negotiation at an address.
+    /// The negotiation stored at this address.
     pub fn negotiation(&self, address: &Address) -> Option<Negotiation> {
         negotiation(&self.account(address)).copied()
     }
 
-    /// The deal at a negotiation's address. Before the first creation its number is 0.
+    /// The deal at a negotiation's address. The number is 0 until a deal is created.
     pub fn deal(&self, address: &Address) -> DealId {
         let first = u32::from(negotiation(&self.environment.account(address)).is_some());
         DealId {

@@ -1,5 +1,5 @@
-//! The trace of a call: the branches that the program took, which guide libFuzzer, the end of the call, and
-//! the program's writes to its accounts.
+//! Call traces: the branches that the program took, which guide libFuzzer, the end of the call, and the
+//! program's account writes.
 
 use solana_program_runtime::invoke_context::{Executable, RegisterTrace};
 use solana_program_runtime::solana_sbpf::ebpf;
@@ -9,16 +9,16 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 /// The most directions of branches.
 const MOST_DIRECTIONS: usize = 1 << 14;
-/// libFuzzer reads this section as coverage, and clears it before each run.
+/// libFuzzer reads this section as coverage, and clears it before every run.
 #[link_section = "__libfuzzer_extra_counters"]
 static DIRECTIONS: [AtomicU8; MOST_DIRECTIONS] = [const { AtomicU8::new(0) }; MOST_DIRECTIONS];
 
-/// The kind of an instruction of the program, as far as the trace is read.
+/// The program's instruction kinds, as far as the trace is read.
 #[derive(Clone, Copy)]
 enum Kind {
     /// Any other instruction.
     Other,
-    /// A conditional branch, with its number.
+    /// A conditional branch and the branch number.
     Branch(usize),
     /// Writes `size` bytes at a register and an offset.
     Store { base: u8, offset: i16, size: u64 },
@@ -28,7 +28,7 @@ enum Kind {
     Exit,
 }
 
-/// The end of a call inside the program.
+/// How a call ends inside the program.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum End {
     /// The program returned this.
@@ -57,12 +57,12 @@ pub struct Text {
     branches: usize,
 }
 
-/// The contents of the trace of one call.
+/// The trace contents for a single call.
 #[derive(Default)]
 pub struct Traced {
     /// The end of the call.
     pub end: End,
-    /// The number of calls of other programs.
+    /// The number of calls to other programs.
     pub calls: usize,
     /// The addresses in the input, which holds the accounts, that the program wrote to, in order. Writes of
     /// the runtime's memory functions are included.
@@ -110,7 +110,7 @@ impl Text {
                 let key = instruction.imm as u32;
                 let syscalls = program.get_loader().get_function_registry();
                 match syscalls.lookup_by_key(key) {
-                    // A leak of a few dozen names: programs are read once.
+                    // Leaks a few dozen names: programs are read once.
                     Some((name, _)) => {
                         Kind::Syscall(String::from_utf8_lossy(name).into_owned().leak())
                     }
@@ -136,7 +136,7 @@ impl Text {
         2 * self.branches
     }
 
-    /// Reads a trace, counts the directions that its branches took for libFuzzer, and marks them in `seen`.
+    /// Reads a trace, counts the directions taken at branches for libFuzzer, and marks them in `seen`.
     pub fn read(&self, trace: RegisterTrace, seen: &mut [bool]) -> Traced {
         const PC: usize = 11;
         let mut writes = Vec::new();

@@ -30,7 +30,7 @@ pub fn elf() -> &'static [u8] {
     })
 }
 
-/// Mollusk with the program and the token programs.
+/// Mollusk with Haggle and the SPL token programs.
 pub fn machine() -> Mollusk {
     let elf = elf();
     let mut machine = Mollusk::default();

@@ -19,28 +19,28 @@ use std::collections::BTreeMap;
 
 /// A few negotiations at one point of their lives, with the accounts of all participants.
 pub struct Environment {
-    /// The scene of the program's tests that it comes from, and the token program.
+    /// The program test scene that it comes from, plus the token program name.
     pub name: String,
-    /// The accounts that a call can use, in a constant order.
+    /// The accounts available to calls, in a constant order.
     pub pool: Vec<(Address, AccountSharedData)>,
     /// The clock and the rent.
     pub sysvars: Sysvars,
-    /// The negotiations that moves are about. Not all of them exist.
+    /// The negotiations that moves are about. Some may not exist.
     pub deals: Vec<Deal>,
     /// For each deal, the treasury's associated token account.
     pub treasury_accounts: Vec<Address>,
-    /// The place of each account in the pool.
+    /// Each account's place in the pool.
     places: BTreeMap<Address, usize>,
-    /// The token accounts of each owner and mint.
+    /// Token accounts by owner and mint.
     token_accounts: BTreeMap<(Address, Address), Vec<Address>>,
 }
 
-/// A call that succeeds in one of the environments.
+/// A call that succeeds in some environment.
 #[derive(Clone)]
 pub struct ValidCall {
-    /// The scene of the program's tests that it comes from, and the token program.
+    /// The program test scene that it comes from, plus the token program name.
     pub name: String,
-    /// Its row of the program's table.
+    /// The row in the program's table.
     pub row: &'static Row,
     /// The list of accounts: the address, whether it signs, whether it is writable.
     pub list: Vec<(Address, bool, bool)>,
@@ -60,7 +60,7 @@ pub struct Environments {
 
 /// A fixture and a call that succeeds in it.
 pub struct Start {
-    /// The name of the scene, and the token program.
+    /// The scene name, plus the token program name.
     pub name: String,
     /// The fixture.
     pub fixture: Fixture,
@@ -70,7 +70,7 @@ pub struct Start {
     pub deals: Vec<Deal>,
 }
 
-/// The scenes of the program's tests under both token programs, and some in wrapped SOL.
+/// The program test scenes under SPL Token and Token-2022, and some in wrapped SOL.
 pub fn starts() -> Vec<Start> {
     let mut all = Vec::new();
     for (mint, program) in [(MINT, "SPL Token"), (MINT_2022, "Token-2022")] {
@@ -173,7 +173,7 @@ impl Environments {
         &self.calls[usize::from(index) % self.calls.len()]
     }
 
-    /// The name of an address.
+    /// The address's name.
     pub fn name(&self, address: &Address) -> String {
         match self.names.get(address) {
             Some(name) => name.clone(),
@@ -189,7 +189,7 @@ impl Environment {
             accounts.entry(named(&name)).or_insert(account);
         }
         for address in SYSVARS {
-            // The runtime reads the owner of the instructions sysvar and writes to its end.
+            // The runtime reads the instructions sysvar's owner and writes at the end of the account.
             accounts.insert(address, owned(SYSVAR_OWNER, vec![0; 64]));
         }
         for address in names.keys() {
@@ -229,7 +229,7 @@ impl Environment {
         }
     }
 
-    /// An account. An address without an account has an empty one.
+    /// An account; empty for unused addresses.
     pub fn account(&self, address: &Address) -> AccountSharedData {
         match self.places.get(address) {
             Some(place) => self.pool[*place].1.clone(),
@@ -237,13 +237,13 @@ impl Environment {
         }
     }
 
-    /// The token accounts of an owner for a mint, at the start.
+    /// The owner's initial token accounts for a mint.
     pub fn token_accounts(&self, owner: &Address, mint: &Address) -> &[Address] {
         let found = self.token_accounts.get(&(*owner, *mint));
         found.map_or(&[], Vec::as_slice)
     }
 
-    /// The address of a negotiation's vault. Returns None for other addresses than those of the deals.
+    /// A negotiation's vault address. Returns None unless the address belongs to a deal.
     pub fn vault_of(&self, negotiation: &Address) -> Option<Address> {
         let deal = self
             .deals

@@ -1,32 +1,32 @@
-//! The positions of the fields of the program's accounts and arguments.
+//! Field positions in the program's accounts and arguments.
 
 use haggle_program::instructions::INSTRUCTIONS;
 use haggle_program::schema::table::{Field, Instruction as Row, Kind, Record, Type};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// The length of a discriminator in bytes.
+/// The discriminator length in bytes.
 pub const DISCRIMINATOR: usize = 8;
 
-/// A field without fields of its own.
+/// A field that contains no nested fields.
 #[derive(Clone, Copy)]
 pub struct Leaf {
-    /// Its name in the IDL.
+    /// The IDL name.
     pub name: &'static str,
-    /// The offset of its first byte behind the discriminator.
+    /// The offset of the field's start behind the discriminator.
     pub at: usize,
-    /// Its width in bytes.
+    /// The width in bytes.
     pub width: usize,
 }
 
 impl Leaf {
-    /// Its bytes behind the discriminator.
+    /// The byte range behind the discriminator.
     pub fn range(&self) -> Range<usize> {
         self.at..self.at + self.width
     }
 }
 
-/// The fields of a record.
+/// Lists a record's fields.
 pub fn fields(record: &'static Record) -> Vec<Leaf> {
     match record.def.kind {
         Kind::Struct(fields) => leaves(fields),
@@ -34,7 +34,7 @@ pub fn fields(record: &'static Record) -> Vec<Leaf> {
     }
 }
 
-/// The fields of a list. A field that is a struct is replaced by the fields of the struct.
+/// Flattens a field list. Fields that are structs are replaced by the struct's fields.
 fn leaves(fields: &'static [Field]) -> Vec<Leaf> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -60,20 +60,20 @@ fn leaves(fields: &'static [Field]) -> Vec<Leaf> {
     found
 }
 
-/// The index of an instruction in the table.
+/// The instruction's index in the table.
 pub fn index_of(row: &Row) -> usize {
     let found = INSTRUCTIONS.iter().position(|known| known.name == row.name);
     found.expect("every row is in the table")
 }
 
-/// The instruction that an instruction's data names.
+/// The instruction named in the given data.
 pub fn row_of(data: &[u8]) -> Option<&'static Row> {
     let first = data.first_chunk::<DISCRIMINATOR>()?;
     let mut rows = INSTRUCTIONS.iter();
     rows.find(|row| row.discriminator == *first).copied()
 }
 
-/// The arguments of an instruction.
+/// The instruction's arguments.
 pub fn arguments(row: &Row) -> &'static [Leaf] {
     static ARGUMENTS: OnceLock<Vec<Vec<Leaf>>> = OnceLock::new();
     let all = ARGUMENTS.get_or_init(|| INSTRUCTIONS.iter().map(|row| leaves(row.args)).collect());
@@ -87,7 +87,7 @@ pub fn argument<'a>(row: &Row, data: &'a [u8], name: &str) -> Option<&'a [u8]> {
     data.get(DISCRIMINATOR..)?.get(leaf.range())
 }
 
-/// An argument of at most eight bytes, as a number. Returns 0 if there is none.
+/// An argument (up to eight bytes) as a number. Returns 0 if there is none.
 pub fn number(row: &Row, data: &[u8], name: &str) -> u64 {
     let mut bytes = [0; 8];
     if let Some(found) = argument(row, data, name) {

@@ -10,7 +10,7 @@ use crate::invariants::effect::Effect;
 use crate::invariants::{check, replay, Outcome};
 use crate::svm::Svm;
 
-/// Runs cases on one virtual machine.
+/// Runs cases on a single virtual machine.
 pub struct Fuzzer {
     /// The environments and the valid calls.
     pub environments: Environments,
@@ -18,15 +18,15 @@ pub struct Fuzzer {
     seen: Vec<bool>,
 }
 
-/// A call of a case after it has run.
+/// A call that a case ran.
 pub struct Observed<'a> {
     /// The call.
     pub prepared: &'a Prepared,
-    /// Its outcome, or the invariant that it violates.
+    /// The outcome, or the violated invariant.
     pub outcome: Result<Outcome, &'a str>,
-    /// Whether it repeats a signed call of an earlier deal at the same address.
+    /// Whether it repeats a call signed for an earlier deal with this address.
     pub of_earlier_deal: bool,
-    /// Whether it creates a deal at an address that another deal had before.
+    /// Whether it creates a deal reusing an earlier deal's address.
     pub recreates: bool,
     /// Whether it records a payout.
     pub records: bool,
@@ -50,10 +50,10 @@ impl Fuzzer {
         &self.seen
     }
 
-    /// Runs a case. `observe` gets each call after it has run.
+    /// Runs a case. `observe` receives each finished call.
     ///
     /// # Errors
-    /// The invariant that a call violates. The calls behind it do not run.
+    /// The invariant violated in a call. Later calls do not run.
     pub fn run(
         &mut self,
         case: &Case,
@@ -131,7 +131,7 @@ impl Fuzzer {
     }
 }
 
-/// The call as its signers sign it.
+/// The call as signed.
 pub fn sign(prepared: &Prepared, chain: &Chain<'_>, effect: Option<&Effect<'_>>) -> Signed {
     if let Some(index) = prepared.repeats {
         return chain.signed[index].clone();
@@ -149,13 +149,14 @@ fn is_of_earlier_deal(prepared: &Prepared, chain: &Chain<'_>) -> bool {
     repeated.is_some_and(|(index, now)| chain.signed[index].other_deal(&now).is_some())
 }
 
-/// The deal at the address of the call's negotiation.
+/// The deal at the call's negotiation address.
 fn deal_of(prepared: &Prepared, chain: &Chain<'_>) -> Option<DealId> {
     let address = prepared.address_of("negotiation")?;
     Some(chain.deal(address))
 }
 
-/// Reports whether a call's data can be for a deal: it has no time of creation, or it has the deal's.
+/// Reports whether the call's data can be for a deal: it contains no time of creation, or contains the
+/// deal's.
 fn can_be_for(prepared: &Prepared, chain: &Chain<'_>, deal: &DealId) -> bool {
     let named = prepared
         .row
@@ -185,7 +186,7 @@ fn records(effect: &Effect<'_>) -> bool {
     })
 }
 
-/// The part of a violation's description before the first address or amount.
+/// The violation's description up to the first address or amount.
 fn kind_of(violation: &str) -> &str {
     violation
         .split(|letter: char| letter.is_ascii_digit() || letter.is_ascii_uppercase())
@@ -207,7 +208,7 @@ mod tests {
         }
     }
 
-    /// The instructions of the calls of a case, each with its outcome.
+    /// The case's called instructions and their outcomes.
     fn outcomes(fuzzer: &mut Fuzzer, case: &Case) -> Vec<(&'static str, Outcome)> {
         let mut found = Vec::new();
         let result = fuzzer.run(case, &mut |observed| {
@@ -221,7 +222,8 @@ mod tests {
         found
     }
 
-    /// A case that withholds a call, creates a later deal at the same address, and sends the call to it.
+    /// A case that withholds a call, creates a later deal with this address, and sends the call to the later
+    /// deal.
     fn recreated(fuzzer: &Fuzzer, changes: &[Op]) -> Case {
         let names = fuzzer.environments.calls.iter();
         let names: Vec<_> = names.map(|call| call.name.as_str()).collect();

@@ -1,19 +1,18 @@
-//! Guidance towards money: features of a case that libFuzzer counts as coverage, besides the branches of the
-//! program.
+//! Guidance towards money: case features that libFuzzer counts as coverage, besides the program's branches.
 //!
 //! libFuzzer keeps a case if it reaches a new feature, and prefers to change cases with rare features. The
-//! features here are about value and state, so that a case which moves money in a new way is kept even if it
-//! takes no new branch:
+//! features here are about value and state, so a case moving money in a new way is kept even if it takes no
+//! new branch:
 //!
-//! - the answer of each instruction, separately for repeated calls of the same and of an earlier deal;
+//! - each instruction's result, separately for calls repeated in the same deal or from an earlier deal;
 //! - for each instruction, whose balance changed (buyer, seller, treasury, adversary, anyone else), in which
 //!   kind of account (only the owner's, shared with a delegate or close authority, recorded payout, vault),
 //!   in which direction, and the magnitude of the amount;
-//! - the status, the state of the bond and the phase of sealed prices that a call reached, the number of
-//!   claimed, disputed and decided milestones, and how often the address had been used before;
-//! - pairs of instructions that succeeded one after the other, and for a repeated call the instruction that
-//!   succeeded before it, with its own answer: a delayed signature;
-//! - the calls that the adversary withholds, with the state of the negotiation at the time of signing.
+//! - the status, the bond state and the phase of sealed prices reached in a call, the number of claimed,
+//!   disputed and decided milestones, and how often the address had been used before;
+//! - pairs of consecutively succeeding instructions, and for a repeated call the previously succeeding
+//!   instruction, with the repeated call's result: a delayed signature;
+//! - the calls that the adversary withholds, with the negotiation state at the time of signing.
 //!
 //! Only possible states count. Forged accounts would otherwise fill the corpus with amounts that mean
 //! nothing.
@@ -31,11 +30,11 @@ use haggle_program::state::Negotiation;
 use pinocchio::Address;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// The number of counters of each group of features.
+/// The number of counters per feature group.
 const GROUP: usize = 1 << 12;
 const GROUPS: usize = 5;
 
-/// libFuzzer reads this section as coverage, and clears it before each run.
+/// libFuzzer reads this section as coverage, and clears it before every run.
 #[link_section = "__libfuzzer_extra_counters"]
 static FEATURES: [AtomicU8; GROUP * GROUPS] = [const { AtomicU8::new(0) }; GROUP * GROUPS];
 
@@ -62,9 +61,9 @@ fn index(digits: &[(usize, usize)]) -> usize {
     })
 }
 
-/// Counts the answer to a call.
+/// Counts the call's result.
 ///
-/// `previous` is the instruction that succeeded before it in the case.
+/// `previous` is the case's previously succeeding instruction.
 pub fn count_answer(
     prepared: &Prepared,
     outcome: Outcome,
@@ -103,8 +102,7 @@ pub fn count_answer(
     );
 }
 
-/// Counts the features of a successful call. `previous` is the instruction that succeeded before it in the
-/// case.
+/// Counts a successful call's features. `previous` is the case's previously succeeding instruction.
 pub fn count_effect(effect: &Effect<'_>, chain: &Chain<'_>, previous: Option<usize>) {
     let row = index_of(effect.row);
     let rows = INSTRUCTIONS.len();
@@ -123,7 +121,7 @@ pub fn count_effect(effect: &Effect<'_>, chain: &Chain<'_>, previous: Option<usi
     }
 }
 
-/// Counts a withheld call that would succeed, with the state of its negotiation.
+/// Counts a withheld call that would succeed, with the call's negotiation state.
 pub fn count_withheld(effect: &Effect<'_>) {
     let Some(before) = effect.deal.as_ref().and_then(|deal| deal.before) else {
         return;
@@ -137,7 +135,7 @@ pub fn count_withheld(effect: &Effect<'_>) {
     count(Group::Repeats, GROUP / 2 + kept, 1);
 }
 
-/// Counts a token account whose balance changed.
+/// Counts an account whose balance changed.
 fn count_balance(effect: &Effect<'_>, change: &Change<'_>, row: usize) {
     let (before, after) = (Tokens::of(change.before), Tokens::of(change.after));
     let Some(tokens) = after.as_ref().or(before.as_ref()) else {
@@ -202,7 +200,7 @@ fn role(effect: &Effect<'_>, owner: &Address) -> usize {
     }
 }
 
-/// Counts the state that a negotiation reached.
+/// Counts the negotiation's reached state.
 fn count_state(after: &Negotiation, number: u32) {
     let status = usize::from(after.status.0);
     let number = number.saturating_sub(1) as usize;

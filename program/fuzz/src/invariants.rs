@@ -1,16 +1,16 @@
 //! The invariants of every call.
 //!
-//! A call succeeds, returns one of the program's own errors, or ends with the refusal of a program that it
-//! calls. It does not fault, panic, exceed its compute units, or do something that the runtime forbids. If it
-//! returns an error, it has written to no account. If it succeeds, no tokens or lamports are lost
-//! ([`conservation`]), the negotiation keeps its rules ([`lifecycle`]), the right parties agree ([`consent`])
-//! or the right authority does ([`administration`]), money reaches its owner ([`custody`]), and signatures
-//! keep their meaning ([`replay`]).
+//! A call succeeds, returns one of the program's own errors, or ends when a called program refuses. It does
+//! not fault, panic, exceed the compute unit limit, or do something that the runtime forbids. If it returns
+//! an error, it wrote to no account. If it succeeds, no tokens or lamports are lost ([`conservation`]), the
+//! negotiation keeps the rules ([`lifecycle`]), the right parties agree ([`consent`]) or the right authority
+//! does ([`administration`]), money reaches the owner ([`custody`]), and signatures keep their meaning
+//! ([`replay`]).
 //!
-//! Exceptions: The program writes its state before it calls the token program or checks whether an optional
-//! account that a payment needs is missing. After a refusal or that error only the runtime restores the
-//! accounts. On accounts that no chain can hold ([`Prepared::possible`]) the contents are not what the
-//! program has written, so only faults, forbidden effects and the conservation of lamports are checked.
+//! Exceptions: The program writes the state before it calls token programs or checks for missing optional
+//! accounts needed to pay. Following a refusal or this error, only the runtime restores the accounts. If no
+//! chain can hold the accounts ([`Prepared::possible`]), the program did not write the contents, so only
+//! faults, forbidden effects and the conservation of lamports are checked.
 
 mod administration;
 mod consent;
@@ -33,16 +33,16 @@ use effect::Effect;
 use haggle_program::error::ERRORS;
 use solana_instruction::error::InstructionError;
 
-/// The outcome of a call that violates no invariant.
+/// The outcome when a call violates no invariant.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Outcome {
     /// The call succeeded.
     Succeeded,
-    /// The program returned this error of its own.
+    /// The program itself returned this error.
     Returned(u32),
     /// A program that it called refused.
     Refused,
-    /// The runtime refused, or the program returned another status, on accounts that no chain can hold.
+    /// The runtime refused, or the program returned another status, on accounts impossible on chain.
     Impossible,
 }
 
@@ -51,13 +51,13 @@ pub const FRAMEWORK: [u32; 15] = [
     100, 101, 102, 2000, 2001, 2003, 2006, 3001, 3002, 3003, 3005, 3007, 3008, 3010, 4100,
 ];
 
-/// The error for an optional account that a payment needs and the call leaves out.
+/// The error for leaving out an optional account needed to pay.
 const ACCOUNT_NOT_ENOUGH_KEYS: u32 = 3005;
 
-/// The result of an invariant: a description of the violation, if there is one.
+/// The invariant's result: a description of the violation, if there is one.
 pub type Verdict = Result<(), String>;
 
-/// Checks a call against the invariants. The effect is that of a successful call.
+/// Checks a call against the invariants. The effect belongs to a successful call.
 ///
 /// # Errors
 /// The invariant that the call violates.
@@ -102,14 +102,14 @@ fn ending(prepared: &Prepared, run: &Run) -> Result<Outcome, String> {
     }
 }
 
-/// The program's own error for a returned status. Only custom codes are errors of the program.
+/// The program's own error for a returned status. Only custom codes are program errors.
 fn own_error(status: u64) -> Option<u32> {
     let code = u32::try_from(status).ok()?;
     let known = ERRORS.iter().any(|row| row.code == code) || FRAMEWORK.contains(&code);
     known.then_some(code)
 }
 
-/// Reports whether an error is an answer of a program, and not a stop by the runtime.
+/// Reports whether the error was returned from a program, and not raised in the runtime.
 fn is_refusal(error: &InstructionError) -> bool {
     use InstructionError as E;
     matches!(
@@ -132,12 +132,12 @@ fn is_refusal(error: &InstructionError) -> bool {
             | E::ArithmeticOverflow
             | E::Immutable
             | E::IncorrectAuthority
-            // The system program's error for a payer that it does not own.
+            // The system program's error for a payer with a different owner.
             | E::ExternalAccountLamportSpend
     )
 }
 
-/// Requires that a call which returns an error has written to no account.
+/// Requires calls returning an error to have written to no account.
 fn untouched(prepared: &Prepared, run: &Run, code: u32) -> Verdict {
     let call = &prepared.call;
     if let Some(place) = run.headers_written.first() {

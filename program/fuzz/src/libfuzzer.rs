@@ -7,9 +7,9 @@ use std::sync::OnceLock;
 pub trait Target: Send + Sync {
     /// Runs a case.
     fn run(&self, case: &[u8]);
-    /// Returns a mutated case of at most `most` bytes.
+    /// Returns a mutated case, up to `most` bytes.
     fn mutate(&self, case: &[u8], most: usize, seed: u32) -> Vec<u8>;
-    /// Returns a case that joins two cases, of at most `most` bytes.
+    /// Returns a case that joins two cases, up to `most` bytes.
     fn cross(&self, one: &[u8], other: &[u8], most: usize, seed: u32) -> Vec<u8>;
     /// Runs before libFuzzer ends the process.
     fn end(&self);
@@ -27,7 +27,7 @@ extern "C" {
     fn _exit(status: c_int) -> !;
 }
 
-/// Starts libFuzzer on a target with these arguments. libFuzzer ends the process.
+/// Starts libFuzzer on a target with the given arguments. libFuzzer ends the process.
 ///
 /// # Panics
 /// If it is called twice.

@@ -5,12 +5,12 @@
 //! haggle-fuzz replay CASE...
 //! ```
 //!
-//! A [`case`] is a short scenario: calls on the accounts of one [`environment`], which [`call`] and [`moves`]
+//! A [`case`] is a short scenario: calls on a single [`environment`]'s accounts, which [`call`] and [`moves`]
 //! build and the [`svm`] runs. After every call the [`invariants`] are checked.
 //!
-//! libFuzzer chooses and mutates the cases. It keeps a case that reaches something new: a direction of a
-//! branch of the program ([`coverage`]), or a new movement of money ([`guidance`]). The [`mutation`] gives an
-//! adversary what real ones have: delegates and close authorities on other people's token accounts, signed
+//! libFuzzer chooses and mutates the cases. It keeps a case that reaches something new: a program branch
+//! direction ([`coverage`]), or a new movement of money ([`guidance`]). The [`mutation`] gives an adversary
+//! the means of real adversaries: delegates and close authorities on other people's token accounts, signed
 //! calls that it can send later, and sessions that are created again.
 
 mod accounts;
@@ -44,7 +44,7 @@ mod fixtures {
     pub mod scenes;
 }
 
-// The paths by which the files of the program's tests refer to the program.
+// The paths that program test files use to refer to the program.
 use haggle_program::{constants, event, instructions, runtime, schema, state, ID};
 
 use case::{from_hex, Case};
@@ -126,8 +126,8 @@ fn replay(arguments: &[String]) -> ExitCode {
     code
 }
 
-/// The process that [`campaign::Campaign`] starts. Its arguments are the number of executions, the file for
-/// the statistics, then libFuzzer's.
+/// The worker started by [`campaign::Campaign`]. Arguments: the number of executions, the file for the
+/// statistics, then libFuzzer's.
 fn work(arguments: &[String]) -> ExitCode {
     let [executions, stats, rest @ ..] = arguments else {
         return usage();

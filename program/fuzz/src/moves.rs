@@ -1,4 +1,4 @@
-//! Calls that the state of a negotiation suggests: the instructions that its status allows, each signed by
+//! Calls suggested by a negotiation's state: the instructions allowed in the current status, each signed by
 //! the right party, with arguments that fit. So random moves lead through whole lives of negotiations,
 //! closing and re-creation included.
 
@@ -44,7 +44,7 @@ struct Builder<'a> {
     now: i64,
 }
 
-/// The move of a case: `deal` and `choice` select the negotiation and the instruction, modulo their numbers;
+/// The case's move: `deal` and `choice` select the negotiation and the instruction, modulo their numbers;
 /// `variant` selects among signers, terms and amounts; `wait` is the time before the call (see
 /// [`Builder::wait`]).
 pub fn build(chain: &Chain<'_>, deal: u8, choice: u8, variant: u8, wait: u8) -> Move {
@@ -72,7 +72,7 @@ pub fn build(chain: &Chain<'_>, deal: u8, choice: u8, variant: u8, wait: u8) -> 
     }
 }
 
-/// The instructions that a negotiation's state suggests. Repeated names are more likely.
+/// The instructions suggested by a negotiation's state. Repeated names are more likely.
 fn suggestions(negotiation: Option<&Negotiation>) -> Vec<&'static str> {
     let Some(negotiation) = negotiation else {
         return vec!["create_negotiation"];
@@ -109,8 +109,8 @@ fn suggestions(negotiation: Option<&Negotiation>) -> Vec<&'static str> {
 }
 
 impl Builder<'_> {
-    /// Moves the clock forward. 0 waits until the instruction is possible, 1 to 7 do not wait, 8 to 15 wait
-    /// for a second, a deadline, or the second before one.
+    /// Moves the clock forward. 0 waits until the instruction is possible, 1 to 7 add no waiting, 8 to 15
+    /// wait for a second, a deadline, or the second before a deadline.
     fn wait(&mut self, wait: u8) {
         let Some(negotiation) = &self.negotiation else {
             if wait % 16 >= 8 {
@@ -180,7 +180,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The signer of an instruction that has one.
+    /// The instruction's signer, if any.
     fn signer(&self) -> Address {
         let Some(negotiation) = &self.negotiation else {
             return self.deal.buyer;
@@ -233,7 +233,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Reports whether the seller agrees to forfeit its bond, by leaving its account out.
+    /// Reports whether the seller agrees to forfeit the bond, by leaving the account out.
     fn leaves_seller_out(&self, signer: &Address) -> bool {
         let forfeits = |negotiation: &Negotiation| negotiation.rejection_forfeits_bond();
         self.row.name == "reject_negotiation"
@@ -291,7 +291,7 @@ impl Builder<'_> {
         }
     }
 
-    /// An offer between the minimum and the effective escrow of the next round.
+    /// An offer between the minimum and the next round's effective escrow.
     fn offer(&self, negotiation: &Negotiation) -> u64 {
         let escrow = negotiation.escrow_after_round().unwrap_or(0);
         let least = u128::from(escrow) * u128::from(negotiation.min_offer_bps) / 10_000;
@@ -319,7 +319,7 @@ impl Builder<'_> {
             .finalize()
     }
 
-    /// The nonce of an agent, as the scenes of the program's tests choose it.
+    /// The agent's nonce, as chosen in the program test scenes.
     fn nonce(&self, agent: &Address) -> [u8; 32] {
         Sha256::new()
             .update(self.deal.negotiation.as_ref())
@@ -332,7 +332,7 @@ impl Builder<'_> {
         zopa_commitment(self.deal, negotiation.created_at, *agent, price, nonce)
     }
 
-    /// The price that an agent has committed to, if a scene or a move chose it.
+    /// The price committed to by the agent, if a scene or a move chose it.
     fn committed_price(&self, negotiation: &Negotiation, agent: &Address) -> u64 {
         let committed = if *agent == self.deal.buyer {
             negotiation.buyer_commitment
@@ -345,7 +345,7 @@ impl Builder<'_> {
             .unwrap_or(BUYER_PRICE)
     }
 
-    /// Terms of each kind: plain, with a bond, with sealed prices, with milestones.
+    /// Terms of all kinds: plain, with a bond, with sealed prices, with milestones.
     fn terms(&self) -> NegotiationParams {
         let mut terms = match self.variant % 8 {
             0 | 1 => Fixture::terms(),

@@ -1,8 +1,8 @@
-//! Mutations of a case: operations that are likely to matter, and libFuzzer's own mutations of raw bytes.
+//! Case mutations: operations that are likely to matter, and libFuzzer's own mutations of raw bytes.
 //!
-//! The adversary of a case owns the delegates and close authorities that [`Op::Power`] sets, keeps every
-//! signed call ([`Op::Withhold`]), sends it after other calls ([`delay`]), and sends it again after a session
-//! was ended, closed and created again with other terms ([`recreation`]).
+//! The case's adversary owns the delegates and close authorities that [`Op::Power`] sets, keeps every signed
+//! call ([`Op::Withhold`]), sends it late ([`delay`]), and sends it again once a session was ended, closed
+//! and created again with other terms ([`recreation`]).
 
 mod edits;
 mod values;
@@ -27,7 +27,7 @@ fn mutate_once(case: &mut Case, environments: &Environments, rng: &mut Rng, raw:
     let at = rng.below(case.ops.len() + 1);
     match rng.below(32) {
         0 => case.environment = rng.byte(),
-        // A valid call in its environment, with the same operations behind it.
+        // A valid call in the matching environment, with the same operations behind it.
         1 => {
             let valid = rng.below(environments.calls.len()) as u8;
             case.environment = valid;
@@ -68,7 +68,7 @@ fn mutate_once(case: &mut Case, environments: &Environments, rng: &mut Rng, raw:
     }
 }
 
-/// The valid call that a change at this position is for.
+/// The valid call affected by changes at this position.
 fn given_before<'a>(
     case: &Case,
     at: usize,
@@ -81,7 +81,7 @@ fn given_before<'a>(
     }
 }
 
-/// A move. Most do not wait longer than they have to, and most are about the first deal.
+/// A move. Most moves concern the first deal, and most wait no longer than necessary.
 fn a_move(rng: &mut Rng) -> Op {
     Op::Move {
         deal: if rng.once_in(8) { rng.byte() } else { 0 },
@@ -91,7 +91,7 @@ fn a_move(rng: &mut Rng) -> Op {
     }
 }
 
-/// Withholds a call, or a new move, and sends it after a few other calls.
+/// Withholds a call, or a new move, and sends it some calls later.
 fn delay(case: &mut Case, rng: &mut Rng) {
     let starts = |ops: &[Op]| ops.iter().filter(|op| op.starts_call()).count();
     let mut at = rng.below(case.ops.len() + 1);
@@ -122,7 +122,7 @@ fn delay(case: &mut Case, rng: &mut Rng) {
     case.ops.insert(end, Op::Repeat { earlier });
 }
 
-/// Ends and closes the deal, creates another one at its address, and sends earlier calls again.
+/// Ends and closes the deal, creates another deal at this address, and sends earlier calls again.
 fn recreation(case: &mut Case, rng: &mut Rng) {
     let moves = 3 + rng.below(5);
     case.ops.extend((0..moves).map(|_| a_move(rng)));
@@ -132,7 +132,7 @@ fn recreation(case: &mut Case, rng: &mut Rng) {
     }));
 }
 
-/// Joins the start of one case and the end of another one.
+/// Joins one case's start with another case's end.
 pub fn cross(one: &Case, other: &Case, rng: &mut Rng) -> Case {
     let mut case = one.clone();
     case.ops.truncate(rng.below(one.ops.len() + 1));

@@ -1,4 +1,4 @@
-//! The description of a case: its calls, their outcomes, and the violated invariant.
+//! Case descriptions: calls, outcomes, and the violated invariant.
 
 use crate::call::{Origin, Prepared};
 use crate::case::{hex, Case};
@@ -7,10 +7,10 @@ use crate::fuzzer::Fuzzer;
 use solana_account::ReadableAccount;
 use std::fmt::Write;
 
-/// The exit status of a worker that found a violation.
+/// The exit status for workers that found a violation.
 pub const VIOLATION: i32 = 77;
 
-/// The first words of the description of a case with a violation.
+/// The first words when describing a case with a violation.
 pub const HEADLINE: &str = "Invariant violated: ";
 
 /// Runs a case and describes it.
@@ -64,7 +64,7 @@ pub fn describe(fuzzer: &mut Fuzzer, case: &Case) -> String {
     text
 }
 
-/// The parts of a call that the description needs.
+/// The call details needed for the description.
 struct Call {
     row: &'static str,
     origin: Origin,

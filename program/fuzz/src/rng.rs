@@ -33,7 +33,7 @@ impl Rng {
         self.below(times) == 0
     }
 
-    /// An element of a list that is not empty.
+    /// An element from a nonempty list.
     pub fn one_of<'a, T>(&mut self, list: &'a [T]) -> &'a T {
         &list[self.below(list.len())]
     }

@@ -1,4 +1,4 @@
-//! The statistics of a worker, in a file that the process which started it reads.
+//! Worker statistics, in a file read by the worker's parent process.
 
 use crate::fuzzer::Observed;
 use crate::invariants::Outcome;
@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::{fs, io};
 
-/// The statistics of a worker.
+/// Worker statistics.
 #[derive(Default, Clone, PartialEq, Debug)]
 pub struct Stats {
     /// The executions of the program: the calls of all cases.
     pub executions: u64,
-    /// The successes of each instruction.
+    /// Successes per instruction.
     pub succeeded: BTreeMap<String, u64>,
-    /// The occurrences of each error of the program.
+    /// Occurrences per program error.
     pub returned: BTreeMap<u32, u64>,
     /// Counters of single events.
     pub events: Events,
@@ -44,13 +44,13 @@ events! {
     cases,
     /// Refusals by a program that the program called.
     refused,
-    /// Refusals by the runtime, on accounts that no chain can hold.
+    /// Refusals by the runtime, on accounts impossible on chain.
     impossible,
     /// Repetitions of signed calls.
     repeats,
-    /// Repetitions of signed calls after another deal was created at the address.
+    /// Repetitions of signed calls after recreating the address's deal.
     repeats_in_later_deals,
-    /// Creations of a deal at an address that another deal had before.
+    /// Deal creations reusing an earlier deal's address.
     recreations,
     /// Calls that recorded a payout.
     recorded_payouts,

@@ -1,9 +1,8 @@
-//! The virtual machine of a validator, set up once for millions of calls.
+//! A validator's virtual machine, set up once for millions of calls.
 //!
-//! Mollusk, which the program's own tests use, builds a new runtime environment and copies all accounts for
-//! each call. This module uses the same parts, but keeps the constant ones, and returns what Mollusk does
-//! not: the trace of the call, and the accounts as the program left them, before the runtime would roll a
-//! failed call back.
+//! The program's own tests use Mollusk, which builds a new runtime environment and copies all accounts for
+//! each call. This module uses the same parts, but keeps the constant ones, and also returns the call trace
+//! and the accounts as the program left them, not rolled back if the call failed.
 
 use crate::coverage::{End, Text, Traced};
 use crate::{elf, ID};
@@ -39,7 +38,7 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The default limit of an instruction. A call that needs more is a finding.
+/// The default instruction limit. A call that needs more is a finding.
 const COMPUTE_UNITS: u64 = 200_000;
 
 /// The sysvars that the program reads.
@@ -47,13 +46,13 @@ const COMPUTE_UNITS: u64 = 200_000;
 pub struct Sysvars {
     /// The clock, in Unix seconds.
     pub now: i64,
-    /// The rent: lamports per byte, and the factor by which they are multiplied.
+    /// The rent: lamports per byte, and the factor to multiply by.
     pub rent: (u64, f64),
 }
 
 /// A call that can be run.
 pub struct Call {
-    /// Its accounts, each once, the program among them.
+    /// The accounts, each once, the program among them.
     pub accounts: Vec<(Address, AccountSharedData)>,
     /// The list of accounts: an index into `accounts`, whether it signs, whether it is writable.
     pub list: Vec<(usize, bool, bool)>,
@@ -63,7 +62,7 @@ pub struct Call {
     pub sysvars: Sysvars,
 }
 
-/// The result of a call.
+/// A call's result.
 pub struct Run {
     /// The runtime's result.
     pub result: Result<(), InstructionError>,
@@ -71,8 +70,8 @@ pub struct Run {
     pub end: End,
     /// Whether the last program that the program called was started, and not refused by the runtime.
     pub last_call_began: bool,
-    /// The accounts as the program left them, also after a failure. Lamports and owners that it changed
-    /// without succeeding or calling another program are missing; `headers_written` has them.
+    /// The accounts as the program left them, even upon failure. Lamports and owners that it changed without
+    /// succeeding or calling another program are missing; `headers_written` contains them.
     pub after: Vec<AccountSharedData>,
     /// The accounts whose lamports or owner the program wrote to, as indices into the call's list.
     pub headers_written: Vec<usize>,
@@ -91,13 +90,13 @@ pub struct Svm {
     text: Text,
 }
 
-/// A bank without stake and without precompiled programs.
+/// A bank without stake or precompiled programs.
 struct EmptyBank;
 
 impl InvokeContextCallback for EmptyBank {}
 
 impl Svm {
-    /// A virtual machine with the ELF that is fuzzed and with the token programs.
+    /// A virtual machine with the fuzzed ELF plus the SPL token programs.
     pub fn new() -> Self {
         let features = SVMFeatureSet::all_enabled();
         let budget = SVMTransactionExecutionBudget {
@@ -251,7 +250,7 @@ impl Svm {
 }
 
 /// The same runtime environment with a trace of registers, for the program only. The runtime's own switch for
-/// the trace also makes the loader read symbols, which a deployed ELF does not have.
+/// the trace also makes the loader read symbols, which deployed ELF files lack.
 fn traced(plain: &ProgramRuntimeEnvironment) -> ProgramRuntimeEnvironment {
     let mut config = plain.get_config().clone();
     config.enable_register_tracing = true;
@@ -265,7 +264,7 @@ fn traced(plain: &ProgramRuntimeEnvironment) -> ProgramRuntimeEnvironment {
     ProgramRuntimeEnvironment::from(environment)
 }
 
-// The newest validators ignore the factor; the sysvars of the clusters still have it.
+// The newest validators ignore the factor; the clusters' sysvars still include it.
 #[allow(deprecated)]
 fn rent(sysvars: &Sysvars) -> Rent {
     let (lamports_per_byte, factor) = sysvars.rent;
@@ -278,9 +277,9 @@ fn rent(sysvars: &Sysvars) -> Rent {
 
 /// The accounts, as indices into the list, whose lamports or owner the program wrote to.
 ///
-/// The input of a program is the number of accounts, then for each account eight bytes of flags, its address,
-/// owner, lamports and size, its data with 10,240 bytes to grow, padding to eight bytes, and eight bytes
-/// more; for a repeated account it is eight bytes.
+/// The program input is the number of accounts, then for each account eight bytes of flags, address, owner,
+/// lamports and size, data with 10,240 bytes to grow, padding to eight bytes, and eight bytes more; for a
+/// repeated account it is eight bytes.
 fn headers_written(call: &Call, writes: &[Range<u64>]) -> Vec<usize> {
     const OWNER: u64 = 8 + 32;
     const SIZE: u64 = OWNER + 32 + 8;

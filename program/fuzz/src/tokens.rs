@@ -1,4 +1,4 @@
-//! The layouts of the token programs' accounts, as far as the invariants depend on them.
+//! Token program account layouts, as far as the invariants depend on them.
 
 use crate::fixtures::fixture::NATIVE_MINT;
 use crate::runtime::programs;
@@ -7,13 +7,13 @@ use solana_account::{AccountSharedData, ReadableAccount, WritableAccount};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The amount of a token account.
+/// The amount's byte range.
 pub const AMOUNT: Range<usize> = 64..72;
-/// The state of a token account.
+/// The offset of the account state.
 pub const STATE: usize = 108;
-/// The state of a usable token account.
+/// The usable state.
 pub const INITIALIZED: u8 = 1;
-/// The state of a frozen token account.
+/// The frozen state.
 pub const FROZEN: u8 = 2;
 
 const MINT_SIZE: usize = 82;
@@ -24,38 +24,37 @@ const IS_MINT: u8 = 1;
 const IS_ACCOUNT: u8 = 2;
 const IS_NATIVE: Range<usize> = 109..113;
 
-/// A delegate of a token account: a tag of four bytes, an address, and behind other fields the approved
-/// amount.
+/// The account's delegate: a four-byte tag, then the address, and behind other fields the approved amount.
 const DELEGATE: Range<usize> = 72..108;
 const DELEGATED_AMOUNT: Range<usize> = 121..129;
-/// A close authority of a token account: a tag of four bytes and an address.
+/// The account's close authority: a four-byte tag, then the address.
 const CLOSE_AUTHORITY: Range<usize> = 129..165;
 
-/// The contents of a token account.
+/// Token account contents.
 pub struct Tokens {
-    /// The token program.
+    /// The owning token program.
     pub program: Address,
     /// The mint.
     pub mint: Address,
     /// The owner.
     pub owner: Address,
-    /// The balance in base units.
+    /// The balance (base units).
     pub amount: u64,
-    /// Whether the account has a delegate or a close authority, so that another signer than the owner can
-    /// take from it.
+    /// Whether the account has a delegate or close authority, so that a signer other than the owner can take
+    /// from the account.
     pub shared: bool,
 }
 
-/// A change of the power over a token account.
+/// A change of power over an account.
 #[derive(Clone, Copy)]
 pub enum Power {
     /// The adversary becomes the delegate, with an approved amount that can be 0.
     Delegate,
-    /// The adversary becomes the close authority.
+    /// The adversary becomes close authority.
     Close,
     /// The adversary becomes both.
     Both,
-    /// The delegate and the close authority are removed.
+    /// Delegate and close authority are removed.
     Revoke,
     /// The mint's freeze authority freezes the account.
     Freeze,
@@ -64,7 +63,7 @@ pub enum Power {
 }
 
 impl Power {
-    /// The changes in the order of their numbers in a case.
+    /// The changes, ordered by their numbers in a case.
     pub const ALL: [Self; 6] = [
         Self::Delegate,
         Self::Close,
@@ -74,7 +73,7 @@ impl Power {
         Self::Thaw,
     ];
 
-    /// Changes a token account. Every other account stays as it is; wrapped SOL cannot be frozen.
+    /// Changes token accounts only; every other account stays as it is; wrapped SOL cannot be frozen.
     pub fn apply(self, account: &mut AccountSharedData, adversary: &Address, amount: u64) {
         match Tokens::of(account) {
             None => return,
@@ -107,7 +106,7 @@ impl Power {
 }
 
 impl Tokens {
-    /// The contents of an initialised token account. Returns None for every other account.
+    /// An initialized token account's contents. Returns None for every other account.
     pub fn of(account: &AccountSharedData) -> Option<Self> {
         let data = account.data();
         if !(is_token_program(account.owner()) && data.len() == ACCOUNT_SIZE
@@ -134,9 +133,8 @@ impl Tokens {
     }
 }
 
-/// Reports whether a token program can have written an account that looks like a mint or a token account: a
-/// mint is initialised or empty, and exactly the token accounts of wrapped SOL are native and have lamports
-/// for their tokens.
+/// Reports whether an account resembling a mint or token account can come from a token program: mints are
+/// initialized or empty, and exactly the wrapped SOL accounts are native and hold lamports for their tokens.
 pub fn is_sound(account: &AccountSharedData) -> bool {
     const RESERVE: Range<usize> = 113..121;
     let data = account.data();
@@ -170,7 +168,7 @@ pub fn supplies<'a>(
     supplies
 }
 
-/// Reports whether an account is a mint.
+/// Reports whether the account is a mint.
 pub fn is_mint(account: &AccountSharedData) -> bool {
     is_token_program(account.owner()) && account.data().len() == MINT_SIZE
         || is_extended(account, IS_MINT)
@@ -180,7 +178,7 @@ fn is_token_program(program: &Address) -> bool {
     programs::TOKENS.contains(&program)
 }
 
-/// Reports whether an account is one of Token-2022 with extensions and of this type.
+/// Reports whether the account is a Token-2022 account of this type with extensions.
 fn is_extended(account: &AccountSharedData, kind: u8) -> bool {
     *account.owner() == programs::TOKEN_2022
         && account.data().len() != MULTISIG_SIZE

@@ -1,4 +1,4 @@
-//! A process that libFuzzer drives.
+//! Worker processes driven by libFuzzer.
 
 use crate::case::{hex, Case};
 use crate::fuzzer::Fuzzer;
@@ -11,10 +11,10 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// The time between two writes of a worker's statistics.
+/// The time between writes of the worker's statistics.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 
-/// A process that libFuzzer drives.
+/// A worker process driven by libFuzzer.
 pub struct Worker {
     state: Mutex<State>,
     executions: u64,
@@ -28,7 +28,7 @@ struct State {
 }
 
 impl Worker {
-    /// A worker that ends after this many executions of the program and writes its statistics to a file.
+    /// A worker that ends after this many executions of the program and writes statistics to a file.
     pub fn new(executions: u64, stats: PathBuf) -> Self {
         Self {
             state: Mutex::new(State {
@@ -98,7 +98,7 @@ impl Target for Worker {
     }
 }
 
-/// The bytes of a case, without the last operations if they are too many.
+/// The case's bytes, without the last operations if they are too many.
 fn fitting(mut case: Case, most: usize) -> Vec<u8> {
     loop {
         let bytes = case.encode();

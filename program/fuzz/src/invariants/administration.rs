@@ -1,4 +1,4 @@
-//! The configuration only changes with its authority's signature. Closing a negotiation adds to its totals.
+//! The configuration only changes with the authority's signature. Closing a negotiation adds to the totals.
 
 use super::effect::{Change, Effect};
 use super::Verdict;
@@ -9,7 +9,7 @@ use haggle_program::state::ProtocolConfig;
 use pinocchio::Address;
 use solana_account::ReadableAccount;
 
-/// The fields that each instruction can change.
+/// The fields changeable in each instruction.
 const CHANGING: [(&str, &[&str]); 5] = [
     (
         "update_config",
@@ -34,8 +34,7 @@ const CHANGING: [(&str, &[&str]); 5] = [
     ),
 ];
 
-/// Requires the signature for each change of a configuration, and that the instruction changes no other
-/// field.
+/// Requires the signature for each configuration change, and that the instruction changes no other field.
 pub fn the_authority_agrees(effect: &Effect<'_>) -> Verdict {
     for change in &effect.changes {
         match (config(change.before), config(change.after)) {
@@ -96,7 +95,7 @@ fn the_signer_is_right(
     }
 }
 
-/// The loader's account has the upgrade authority behind a tag, a slot and the tag of an optional address.
+/// The loader's account stores the upgrade authority behind a tag, a slot and the optional address's tag.
 fn the_upgrade_authority_creates(effect: &Effect<'_>) -> Verdict {
     const TAG: usize = 12;
     let loaders = effect.prepared.address_of("program_data");

@@ -11,8 +11,8 @@ use pinocchio::Address;
 const DAY: i64 = 86_400;
 const HOUR: i64 = 3_600;
 
-/// Requires the consent that the instruction needs. A rejecting seller also consents to the destination of
-/// its bond.
+/// Requires the consent that the instruction needs. A rejecting seller also consents to the bond's
+/// destination.
 pub fn the_right_parties_agree(effect: &Effect<'_>) -> Verdict {
     let Some(before) = effect.deal.as_ref().and_then(|deal| deal.before.as_ref()) else {
         return Ok(());
@@ -84,8 +84,8 @@ impl Consent<'_> {
         }
     }
 
-    /// Reports whether a rejecting seller has agreed to the bond's destination. It leaves its token account
-    /// out if it forfeits the bond, and names the account in every other state, also before the deposit.
+    /// Reports whether the rejecting seller has agreed to the bond's destination. It leaves the token account
+    /// out if it forfeits the bond, and names the account in every other state, even before the deposit.
     fn names_account_for_bond(&self) -> bool {
         let account = self.effect.prepared.address_of("seller_token_account");
         let names = account.is_some_and(|address| *address != ID);

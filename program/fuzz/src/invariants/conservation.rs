@@ -8,8 +8,8 @@ use crate::tokens::{supplies, Tokens};
 use pinocchio::Address;
 use solana_account::ReadableAccount;
 
-/// Requires that accounts which are not writable, or not among those of the row, stay as they are, and that
-/// no account becomes executable.
+/// Requires that accounts which are not writable, or not in the row, stay unchanged, and that none becomes
+/// executable.
 pub fn only_writable_accounts_change(effect: &Effect<'_>) -> Verdict {
     let count = effect.row.accounts.len();
     for change in &effect.changes {
@@ -37,8 +37,8 @@ pub fn lamports_are_conserved(effect: &Effect<'_>) -> Verdict {
     }
 }
 
-/// Requires that the sum of the tokens of each mint is constant. Wrapped SOL is covered by the lamports:
-/// closing its account turns tokens into lamports.
+/// Requires that every mint's token sum is constant. Wrapped SOL is covered by the lamports: closing an
+/// account turns tokens into lamports.
 pub fn tokens_are_conserved(effect: &Effect<'_>) -> Verdict {
     let before = supplies(effect.changes.iter().map(|change| change.before));
     let after = supplies(effect.changes.iter().map(|change| change.after));
@@ -54,7 +54,7 @@ pub fn tokens_are_conserved(effect: &Effect<'_>) -> Verdict {
     Ok(())
 }
 
-/// Requires that only signers, the call's negotiation and its vault pay.
+/// Requires that only signers, the call's negotiation and the vault pay.
 pub fn only_signers_pay(effect: &Effect<'_>) -> Verdict {
     for change in &effect.changes {
         let is_wallet = *change.before.owner() == programs::SYSTEM;

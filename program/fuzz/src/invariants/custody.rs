@@ -1,11 +1,11 @@
-//! Money reaches its owner.
+//! Money reaches the owner.
 //!
-//! A successful call pays each party its amount by the rules of the documents ([`super::entitlement`]), and
-//! every other owner nothing. The amount reaches accounts that only the party controls: its token accounts
-//! with neither delegate nor close authority, or its recorded payout. So no one else can reduce it. The
-//! amount can reach another account of the party's only if the party is the only declared signer of the
-//! instruction, and so has chosen the account. The sender of close_negotiation has not: the rule for its
-//! accounts has no exception.
+//! A successful call pays each party the amount due by the documented rules ([`super::entitlement`]), and
+//! every other owner nothing. The amount reaches accounts that only the party controls: the party's token
+//! accounts with neither delegate nor close authority, or the recorded payout. So no one else can reduce the
+//! amount. It can reach another account of the party's only if the party is the only declared signer of the
+//! instruction, and so has chosen the account. The sender of close_negotiation has made no such choice: the
+//! rule for the instruction's accounts allows no exception.
 
 use super::effect::{Change, Effect};
 use super::entitlement::due;
@@ -16,7 +16,7 @@ use crate::tokens::Tokens;
 use pinocchio::Address;
 use solana_account::ReadableAccount;
 
-/// Requires that each party gains its due, and all others nothing.
+/// Requires that each party gains the amount due, and all others nothing.
 pub fn parties_get_their_due(effect: &Effect<'_>) -> Verdict {
     let Some(deal) = &effect.deal else {
         return Ok(());
@@ -34,7 +34,7 @@ pub fn parties_get_their_due(effect: &Effect<'_>) -> Verdict {
             None => dues.push((owner, amount)),
         }
     }
-    // Others: every owner of a token account in the call, except the vault's.
+    // Others: every token account owner in the call, except the vault's.
     for change in &effect.changes {
         if let Some(tokens) = Tokens::of(change.before) {
             let is_known = dues.iter().any(|(known, _)| *known == tokens.owner);
@@ -47,7 +47,7 @@ pub fn parties_get_their_due(effect: &Effect<'_>) -> Verdict {
     for (owner, amount) in dues {
         let signs = effect.prepared.is_signed_by(&owner);
         let gain = effect.gain(&owner);
-        // The destination of a claimed payout can be anyone's account.
+        // A claimed payout can go to anyone's account.
         let fits = if claims {
             signs || gain.total >= amount
         } else {
@@ -72,12 +72,12 @@ pub fn parties_get_their_due(effect: &Effect<'_>) -> Verdict {
     Ok(())
 }
 
-/// Reports whether a party can have its amount paid to an account that others control, too.
+/// Reports whether the party's amount can be paid to an account that others control, too.
 fn chooses_account(effect: &Effect<'_>, party: &Address) -> bool {
     effect.row.name != "close_negotiation" && effect.prepared.is_signed_only_by(party)
 }
 
-/// A party can claim its payout to any account, and the account gets all of it.
+/// A party can claim the payout to any account, and the account gets the whole payout.
 fn claimed_payout_arrives(effect: &Effect<'_>) -> Verdict {
     let destination = effect.prepared.address_of("destination_token_account");
     let change = destination.and_then(|address| effect.change(address));
@@ -95,9 +95,9 @@ fn claimed_payout_arrives(effect: &Effect<'_>) -> Verdict {
     }
 }
 
-/// Requires that lamports move only as rent: from the payer to new accounts, and from closed accounts to the
-/// buyer. The lamports of wrapped SOL follow its tokens. Lamports that were sent to the address of a vault of
-/// wrapped SOL before its creation become tokens in it.
+/// Requires that lamports move only as rent: from the payer to new accounts, or from closed accounts to the
+/// buyer. Wrapped SOL lamports follow the tokens. Lamports sent to a wrapped SOL vault's address ahead of
+/// creation become tokens in the vault.
 pub fn only_rent_moves(effect: &Effect<'_>) -> Verdict {
     for change in &effect.changes {
         let moved = i128::from(change.after.lamports())
@@ -113,7 +113,7 @@ pub fn only_rent_moves(effect: &Effect<'_>) -> Verdict {
     Ok(())
 }
 
-/// The tokens of wrapped SOL that an account gained.
+/// The wrapped SOL tokens gained in the account.
 fn wrapped(change: &Change<'_>) -> i128 {
     let amount = |account| match Tokens::of(account) {
         Some(tokens) if tokens.mint == NATIVE_MINT => i128::from(tokens.amount),

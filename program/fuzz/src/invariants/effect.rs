@@ -1,4 +1,4 @@
-//! The effect of a successful call: every account before and after it.
+//! A successful call's effect: every account before and after the call.
 
 use crate::call::Prepared;
 use crate::chain::Chain;
@@ -11,7 +11,7 @@ use haggle_program::state::Negotiation;
 use pinocchio::Address;
 use solana_account::AccountSharedData;
 
-/// An account before and after a call.
+/// An account before and after the call.
 pub struct Change<'a> {
     /// The address.
     pub address: &'a Address,
@@ -23,14 +23,13 @@ pub struct Change<'a> {
     pub signs: bool,
     /// Whether it is writable.
     pub writable: bool,
-    /// Its first place in the list of accounts, if it is in the list.
+    /// The account's first place in the list of accounts, if it is in the list.
     pub place: Option<usize>,
 }
 
 impl Change<'_> {
-    /// The balance after the call less that before, of a token account of this owner and mint; 0 for every
-    /// other account. With `safe`, the balance of an account with a delegate or a close authority counts as
-    /// 0.
+    /// The change in balance for token accounts with this owner and mint; 0 for every other account. With
+    /// `safe`, balances of accounts with a delegate or close authority count as 0.
     fn tokens_gained(&self, owner: &Address, mint: &Address, safe: bool) -> i128 {
         let amount = |account: &AccountSharedData| match Tokens::of(account) {
             Some(tokens)
@@ -44,7 +43,7 @@ impl Change<'_> {
     }
 }
 
-/// The effect of a successful call.
+/// A successful call's effect.
 pub struct Effect<'a> {
     /// The instruction.
     pub row: &'static Row,
@@ -56,29 +55,29 @@ pub struct Effect<'a> {
     pub deal: Option<Deal<'a>>,
 }
 
-/// The negotiation that a call is about, before and after it.
+/// The call's negotiation, before and after the call.
 pub struct Deal<'a> {
-    /// Its address.
+    /// The address.
     pub address: &'a Address,
-    /// The negotiation before the call. None before its creation.
+    /// The negotiation before the call. None until created.
     pub before: Option<Negotiation>,
-    /// The negotiation after the call. None after it was closed.
+    /// The negotiation after the call. None once closed.
     pub after: Option<Negotiation>,
-    /// Its vault.
+    /// The vault.
     pub vault: Option<Address>,
 }
 
-/// An amount that a party gained.
+/// An amount gained by a party.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Gain {
-    /// In all its token accounts and as a recorded payout.
+    /// In all token accounts, plus the recorded payout.
     pub total: i128,
     /// In token accounts that only the party controls, and as a recorded payout.
     pub safe: i128,
 }
 
 impl<'a> Effect<'a> {
-    /// The effect of a call that succeeded.
+    /// The successful call's effect.
     pub fn of(row: &'static Row, prepared: &'a Prepared, run: &'a Run, chain: &Chain<'_>) -> Self {
         let call = &prepared.call;
         let accounts = call.accounts.iter().zip(&run.after).enumerate();
@@ -113,7 +112,7 @@ impl<'a> Effect<'a> {
         }
     }
 
-    /// The change of an account of the call.
+    /// The change to the account in the call.
     pub fn change(&self, address: &Address) -> Option<&Change<'a>> {
         let mut changes = self.changes.iter();
         changes.find(|change| change.address == address)
@@ -125,7 +124,7 @@ impl<'a> Effect<'a> {
         changes.find_map(|change| config(change.before).map(|config| config.treasury))
     }
 
-    /// An argument of at most eight bytes.
+    /// An argument (up to eight bytes).
     pub fn number(&self, name: &str) -> u64 {
         fields::number(self.row, &self.prepared.call.data, name)
     }
@@ -140,7 +139,7 @@ impl<'a> Effect<'a> {
         self.prepared.call.sysvars.now
     }
 
-    /// The amount that an owner gained in the negotiation's mint.
+    /// The amount gained by the owner in the negotiation's mint.
     pub fn gain(&self, owner: &Address) -> Gain {
         let Some(deal) = &self.deal else {
             return Gain::default();

@@ -1,5 +1,5 @@
-//! The amounts that a call owes each party, by the rules of the documents, computed from the state before it
-//! and the arguments alone. Nothing here is shared with the program's own arithmetic.
+//! The amounts owed to each party in a call, by the documented rules, computed only from the prior state and
+//! the arguments. Nothing here is shared with the program's own arithmetic.
 
 use super::effect::Effect;
 use super::solvency::{bond, decay, fee, sum_of, tranches, undecided, wide, BPS};
@@ -7,7 +7,7 @@ use crate::fixtures::fixture::NATIVE_MINT;
 use crate::tokens::Tokens;
 use haggle_program::state::{Negotiation, OfferSide, ZopaPhase};
 
-/// The amounts of one call in base units of the negotiation's mint. A deposit is negative.
+/// The amounts for a single call in the negotiation mint's base units. A deposit is negative.
 #[derive(Default, Debug, PartialEq, Eq)]
 pub struct Due {
     /// The buyer's.
@@ -18,7 +18,7 @@ pub struct Due {
     pub treasury: i128,
 }
 
-/// The amounts that a call of an instruction owes. Calls without a negotiation owe nothing.
+/// The amounts owed when calling the instruction. Calls with no negotiation owe nothing.
 pub fn due(effect: &Effect<'_>) -> Due {
     let Some(deal) = &effect.deal else {
         return Due::default();
@@ -117,7 +117,7 @@ impl Rules<'_> {
             .unwrap_or(0)
     }
 
-    /// The end without an agreement: at most `bond_to_buyer` of the bond is the buyer's.
+    /// Ends with no agreement: at most `bond_to_buyer` of the bond is the buyer's.
     fn ended(&self, bond_to_buyer: u128) -> Due {
         let bond = bond(self.before);
         let part = bond_to_buyer.min(bond);
@@ -203,14 +203,14 @@ enum Bond {
     Agreed(u128),
 }
 
-/// Reports whether the seller loses its bond if it rejects: it owes its reveal, or both prices are revealed
-/// and the buyer has not offered since.
+/// Reports whether the seller loses the bond by rejecting: the seller's reveal is due, or both prices are
+/// revealed and the buyer made no offer since.
 pub fn rejection_forfeits_bond(negotiation: &Negotiation) -> bool {
     let revealed = negotiation.zopa_phase == ZopaPhase::Revealed;
     seller_owes_reveal(negotiation) || (revealed && negotiation.current_round == 0)
 }
 
-/// Reports whether the buyer has revealed its price, and the seller has not.
+/// Reports whether only the buyer's price is revealed.
 fn seller_owes_reveal(negotiation: &Negotiation) -> bool {
     negotiation.zopa_phase == ZopaPhase::BothCommitted && negotiation.buyer_price != 0
 }
@@ -240,7 +240,7 @@ fn silent(negotiation: &Negotiation) -> Option<OfferSide> {
     }
 }
 
-/// The decay of the offers that the seller made, or left without an answer.
+/// The decay of the offers that the seller made or left unanswered.
 fn sellers_delay(negotiation: &Negotiation, silent: Option<OfferSide>) -> u128 {
     let rate = u128::from(negotiation.decay_rate_bps);
     let rounds = negotiation.current_round;

@@ -1,4 +1,4 @@
-//! A negotiation keeps its terms, only moves forward, and its vault covers its debts.
+//! A negotiation keeps the terms, only moves forward, and the vault covers all debts.
 
 use super::effect::{Change, Effect};
 use super::solvency;
@@ -12,8 +12,7 @@ use haggle_program::state::{Negotiation, NegotiationStatus};
 use pinocchio::Address;
 use solana_account::{AccountSharedData, ReadableAccount, WritableAccount};
 
-/// Requires that at most one negotiation has changed, that its terms have not, and that it has only moved
-/// forward.
+/// Requires that at most one negotiation changed, with unchanged terms and only forward moves.
 pub fn negotiations_keep_their_rules(effect: &Effect<'_>) -> Verdict {
     let mut changed = 0;
     for change in &effect.changes {
@@ -56,7 +55,7 @@ fn negotiation_keeps_its_rules(
     Ok(())
 }
 
-/// Requires that a vault which covered its debts before the call covers them after it.
+/// Requires that vaults covering all debts before the call still cover them afterwards.
 pub fn vault_stays_solvent(effect: &Effect<'_>) -> Verdict {
     let Some(deal) = &effect.deal else {
         return Ok(());
@@ -95,7 +94,7 @@ fn only_gains_lamports(change: &Change<'_>) -> Verdict {
     }
 }
 
-/// The order of a negotiation's statuses.
+/// The negotiation status order.
 fn follows(before: NegotiationStatus, after: NegotiationStatus) -> bool {
     use NegotiationStatus as S;
     let bargaining = [S::Proposed, S::Countered];
@@ -105,7 +104,7 @@ fn follows(before: NegotiationStatus, after: NegotiationStatus) -> bool {
         || (before == S::Accepted && after == S::Settled)
 }
 
-/// The fields of a negotiation that instructions change. All others are constant.
+/// The negotiation fields that instructions change. All others are constant.
 const CHANGING: &[&str] = &[
     "status",
     "current_round",
@@ -134,7 +133,7 @@ const CHANGING: &[&str] = &[
     "paid_gross",
 ];
 
-/// The name of a constant field that has changed.
+/// The changed constant field's name.
 fn changed_term(before: &Negotiation, after: &Negotiation) -> Option<&'static str> {
     fields(Negotiation::RECORD)
         .into_iter()

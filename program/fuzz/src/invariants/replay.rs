@@ -1,14 +1,14 @@
-//! A signature is for one deal, and pays its signers no less than at the time of signing.
+//! Each signature applies to a single deal, and pays the signers no less than at the time of signing.
 //!
 //! The adversary can send a signed call at any later time: it repeats the bytes, the accounts and the
-//! signatures of an earlier call of the case, also after the deal was closed and another one was created at
-//! the same address.
+//! signatures from the case's earlier call, even once the deal was closed and another deal was created at
+//! this address.
 
 use super::effect::Effect;
 use super::Verdict;
 use crate::chain::{Chain, DealId};
 
-/// Requires that a signed call which succeeds later is for this deal, and pays its signers no less than it
+/// Requires signed calls that succeed later to be for this deal, and to pay the signers no less than
 /// promised.
 pub fn signatures_keep_their_meaning(effect: &Effect<'_>, chain: &Chain<'_>) -> Verdict {
     let (Some(index), Some(deal)) = (effect.prepared.repeats, &effect.deal) else {
@@ -43,15 +43,15 @@ pub fn signatures_keep_their_meaning(effect: &Effect<'_>, chain: &Chain<'_>) -> 
     Ok(())
 }
 
-/// The amounts that a call pays the buyer and the seller.
+/// The amounts paid in the call to the buyer and the seller.
 pub fn outcome(effect: &Effect<'_>) -> Option<[i128; 2]> {
     let deal = effect.deal.as_ref()?;
     let terms = deal.before.or(deal.after)?;
     Some([terms.buyer, terms.seller].map(|owner| effect.gain(&owner).total))
 }
 
-/// Reports whether an instruction's signature is for one deal. Creation begins a deal, and anyone can send
-/// the others.
+/// Reports whether the instruction's signature is for a single deal. Creation begins a deal, and anyone can
+/// send the others.
 fn is_for_one_deal(instruction: &str) -> bool {
     !matches!(
         instruction,
@@ -59,7 +59,7 @@ fn is_for_one_deal(instruction: &str) -> bool {
     )
 }
 
-/// Reports whether the arguments of an instruction fix its outcome for the signers.
+/// Reports whether the instruction's arguments fix the outcome for the signers.
 fn has_constant_outcome(instruction: &str) -> bool {
     matches!(
         instruction,

@@ -1,13 +1,13 @@
-//! The sum that a negotiation's vault owes, by the rule of the documents: while the negotiation is open, the
-//! escrow; after the agreement on a price, the decay, the fee on the paid part, and the undecided milestones;
-//! in the end, decay and fee. The seller's bond while it is held, and recorded payouts, are added.
+//! The sum owed by a negotiation's vault, by the documented rule: while the negotiation is open, the escrow;
+//! after the agreement on a price, the decay, the fee on the paid part, and the undecided milestones; in the
+//! end, decay and fee. The seller's bond while it is held, and recorded payouts, are added.
 
 use haggle_program::state::{BondState, Negotiation, NegotiationStatus};
 
 /// Basis points of the whole.
 pub const BPS: u128 = 10_000;
 
-/// The sum in base units.
+/// The sum (base units).
 pub fn owed(negotiation: &Negotiation) -> u128 {
     let escrow = wide(negotiation.escrow_amount);
     let earned = decay(negotiation) + fee(negotiation, wide(negotiation.paid_gross));
@@ -43,8 +43,8 @@ pub fn bond(negotiation: &Negotiation) -> u128 {
     }
 }
 
-/// The tranches of the price. Tranche i is the floored price of the shares 0 to i less that of the shares 0
-/// to i-1.
+/// The tranches of the price. Tranche i is the floored price of the shares 0 to i less the floored price of
+/// the shares 0 to i-1.
 pub fn tranches(negotiation: &Negotiation) -> [u128; 8] {
     let price = wide(negotiation.settled_amount);
     let (mut share, mut start) = (0, 0);

@@ -1,4 +1,4 @@
-//! Each invariant reports a violation: the result of a valid call is changed so that it violates one.
+//! Each invariant reports a violation: a valid call's result is changed to violate the invariant.
 
 mod administration;
 mod consent;
@@ -21,7 +21,7 @@ struct Bench {
     seen: Vec<bool>,
 }
 
-/// A call that has run and is not yet checked.
+/// A finished call, not yet checked.
 struct Sample<'a> {
     prepared: Prepared,
     run: Run,
@@ -29,7 +29,7 @@ struct Sample<'a> {
 }
 
 impl Sample<'_> {
-    /// The index of an account of the row.
+    /// The account's index in the row.
     fn at(&self, account: &str) -> usize {
         let row = self.prepared.row.expect("the data names an instruction");
         let mut accounts = row.accounts.iter();
@@ -48,7 +48,7 @@ impl Sample<'_> {
         &mut self.run.after[at]
     }
 
-    /// Moves tokens from one account to another one in the result.
+    /// Moves tokens from one account to another in the result.
     fn move_tokens(&mut self, from: &str, to: &str, amount: i64) {
         add_tokens(self.after(from), -amount);
         add_tokens(self.after(to), amount);
@@ -75,14 +75,14 @@ impl Bench {
         found.unwrap_or_else(|| panic!("no scene is called {name}")) as u8
     }
 
-    /// The valid call of a scene with these changes.
+    /// The scene's valid call with the given changes.
     fn case(&self, scene: &str, changes: &[Op]) -> Case {
         let mut case = Case::of_valid_call(self.scene(scene));
         case.ops.extend_from_slice(changes);
         case
     }
 
-    /// The last call of a case, after it has run.
+    /// The case's last call, already run.
     fn sample(&mut self, case: &Case) -> Sample<'_> {
         let environment = self.environments.environment(case.environment);
         let mut chain = Chain::new(environment);
@@ -110,8 +110,7 @@ impl Bench {
         panic!("the case has no call");
     }
 
-    /// Requires that a valid call, once `change` has changed it or its result, violates an invariant with
-    /// these words.
+    /// Requires that applying `change` to a valid call or the result violates an invariant with these words.
     #[track_caller]
     fn finds(&mut self, scene: &str, words: &str, change: impl FnOnce(&mut Sample<'_>)) {
         let case = self.case(scene, &[]);
@@ -146,8 +145,8 @@ fn add_lamports(account: &mut AccountSharedData, difference: i64) {
     account.set_lamports(account.lamports().wrapping_add_signed(difference));
 }
 
-/// A move of the first deal that does not wait. The choice is an index into the instructions that its state
-/// suggests.
+/// A move for the first deal, with no waiting. The choice is an index into the instructions suggested by the
+/// deal's state.
 fn a_move(choice: u8, variant: u8) -> Op {
     Op::Move {
         deal: 0,

@@ -1,4 +1,4 @@
-//! Changes of a single call.
+//! Changes to a single call.
 
 use super::values::{integer, moment, places_in, value};
 use super::Raw;
@@ -134,7 +134,7 @@ fn twin(environment: &Environment, given: Option<&ValidCall>, rng: &mut Rng) -> 
     Some(at as u16)
 }
 
-/// A change of a field in an account.
+/// Changes an account field.
 fn content(environment: &Environment, place: u8, address: &Address, rng: &mut Rng) -> Op {
     let account = environment.account(address);
     let places = places_in(&account, rng);
@@ -147,7 +147,7 @@ fn content(environment: &Environment, place: u8, address: &Address, rng: &mut Rn
     }
 }
 
-/// Changes the numbers or the bytes of an operation.
+/// Changes an operation's numbers or bytes.
 pub fn change(op: &mut Op, rng: &mut Rng, raw: &mut Raw<'_>) {
     match op {
         Op::Data { at, bytes } | Op::Content { at, bytes, .. } => {

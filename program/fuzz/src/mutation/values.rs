@@ -7,8 +7,7 @@ use crate::tokens;
 use haggle_program::state::{Negotiation, ProtocolConfig};
 use solana_account::{AccountSharedData, ReadableAccount};
 
-/// The fields of a token account and of a mint, and behind them the account type and the first extension: the
-/// offset and the width of each.
+/// Token account and mint fields, then the account type and the first extension, as offset and width.
 const TOKEN_FIELDS: [(usize, usize); 18] = [
     (0, 32),
     (32, 32),
@@ -30,8 +29,7 @@ const TOKEN_FIELDS: [(usize, usize); 18] = [
     (170, 1),
 ];
 
-/// The fields of an account: the offset and the width of each. The type of the account is recognised by its
-/// contents.
+/// The account's fields as offset and width. The contents determine the account type.
 pub fn places_in(account: &AccountSharedData, rng: &mut Rng) -> Vec<(usize, usize)> {
     let record = if negotiation(account).is_some() {
         Negotiation::RECORD
@@ -85,7 +83,7 @@ pub fn value(width: usize, now: &[u8], environment: &Environment, rng: &mut Rng)
     }
 }
 
-/// A number that the environment contains, or a limit of a range, or a number beside one of these.
+/// A number that the environment contains, or a range limit, or a number beside these.
 pub fn integer(environment: &Environment, rng: &mut Rng) -> u64 {
     const EDGES: [u64; 16] = [
         0,

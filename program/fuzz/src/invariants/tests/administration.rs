@@ -2,7 +2,7 @@ use super::*;
 use crate::fields::fields;
 use haggle_program::state::ProtocolConfig;
 
-/// Changes the first byte of a field of the configuration.
+/// Changes the configuration field's first byte.
 fn change_field(account: &mut AccountSharedData, name: &str) {
     let fields = fields(ProtocolConfig::RECORD);
     let field = fields.iter().find(|field| field.name == name);

@@ -92,7 +92,7 @@ fn the_end_of_an_open_negotiations_accounts_is_found() {
     );
 }
 
-/// In a negotiation with a bond a rejecting seller leaves its token account out exactly if it forfeits the
+/// In a negotiation with a bond a rejecting seller leaves the token account out exactly if it forfeits the
 /// bond.
 #[test]
 fn a_sellers_rejection_without_consent_to_the_bonds_destination_is_found() {
@@ -104,7 +104,7 @@ fn a_sellers_rejection_without_consent_to_the_bonds_destination_is_found() {
     for (scene, forfeits) in [
         // Before the deposit.
         ("accept_invitation with a bond (SPL Token)", false),
-        // The seller owes its reveal.
+        // The seller's reveal is due.
         ("reveal_zopa_price with a zone (SPL Token)", true),
         // Both prices are revealed, and the buyer has made no offer since.
         ("accept_offer of the midpoint (SPL Token)", true),

@@ -110,8 +110,8 @@ fn a_payment_instead_of_a_recorded_payout_is_found() {
     }
 }
 
-/// Only a party that is the only declared signer can have its amount paid to an account that the adversary
-/// can empty, too. The sender of close_negotiation cannot.
+/// A party's amount can be paid to an account that the adversary can empty, too, only if the party is the
+/// only declared signer. The sender of close_negotiation cannot do so.
 #[test]
 fn a_payment_to_an_account_with_another_authority_is_found_unless_its_owner_signs_alone() {
     let mut bench = Bench::new();
@@ -148,7 +148,7 @@ fn a_payment_to_an_account_with_another_authority_is_found_unless_its_owner_sign
         for power in [Power::Delegate, Power::Close, Power::Both] {
             let mut sample = bench.sample(&case);
             assert_eq!(sample.verdict(), Ok(Outcome::Succeeded), "{scene}");
-            // The same payment, to an account that had the other authority before the call.
+            // The same payment, to an account with the additional authority already set before the call.
             power.apply(sample.before(account), &ADVERSARY, 0);
             power.apply(sample.after(account), &ADVERSARY, 0);
             if is_found {

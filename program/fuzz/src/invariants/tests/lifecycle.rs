@@ -47,7 +47,7 @@ fn a_vault_that_does_not_cover_its_debts_is_found() {
     bench.finds("accept_offer (SPL Token)", "and holds", |sample| {
         sample.move_tokens("escrow_vault", "seller_token_account", 1);
     });
-    // A payment without a change of the state.
+    // A payment with no state change.
     bench.finds("claim_payout (SPL Token)", "and holds", |sample| {
         *sample.after("negotiation") = sample.before("negotiation").clone();
     });
