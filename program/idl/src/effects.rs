@@ -5,7 +5,7 @@ use haggle_program::schema::effects::Effects;
 use haggle_program::schema::table::Instruction;
 use serde_json::{json, Map, Value};
 
-/// The contents of the file with the effects, by the instructions' names in the order of the IDL.
+/// The contents of the file with the effects, by the instructions' names in IDL order.
 pub fn effects_json() -> String {
     let rows: Vec<Value> = INSTRUCTIONS.iter().map(|row| instruction(row)).collect();
     let file = json!({
@@ -72,14 +72,14 @@ mod tests {
     use haggle_program::event::EVENTS;
     use std::collections::BTreeSet;
 
-    /// Outputs would show two instructions as one.
+    /// Outputs would not distinguish two instructions.
     #[test]
     fn results_are_unique() {
         let results: BTreeSet<_> = INSTRUCTIONS.iter().map(|row| row.effects.result).collect();
         assert_eq!(results.len(), INSTRUCTIONS.len());
     }
 
-    /// An event that no row has is missing in the row of the instruction that logs it.
+    /// An event listed in no row is missing in the row of the instruction that logs it.
     #[test]
     fn some_instruction_logs_each_event() {
         let logged: BTreeSet<_> = INSTRUCTIONS

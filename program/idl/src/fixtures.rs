@@ -63,7 +63,7 @@ fn negotiation_addresses() -> Vec<Value> {
         .collect()
 }
 
-/// Terms hashes: SHA-256 of the negotiation's address and its account's data.
+/// Terms hashes: SHA-256 of the negotiation's address and account data.
 fn terms_hashes() -> Vec<Value> {
     Source::all()
         .into_iter()
@@ -83,7 +83,7 @@ fn sha256(data: &[u8]) -> [u8; 32] {
     Sha256::new().update(data).finalize()
 }
 
-/// The PDA of a program for some seeds, and its bump.
+/// The program's PDA for some seeds, and the bump.
 fn derived(seeds: &[Vec<u8>], program: &Address) -> (Address, u8) {
     let seeds: Vec<&[u8]> = seeds.iter().map(Vec::as_slice).collect();
     let (address, bump) = derive_program_address(&seeds, program.as_array());

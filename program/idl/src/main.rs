@@ -1,7 +1,7 @@
-//! Writes the program's IDL, its table of effects, Anchor's project file and the SDK's fixtures from the program
+//! Writes the program's IDL, the effects table, Anchor's project file and the SDK's fixtures from the program
 //! crate's table.
 //!
-//! `make idl` runs it; the test below fails if the files on disk differ.
+//! `make idl` runs this tool. The test below fails if the files on disk differ.
 
 mod effects;
 mod fixtures;
@@ -10,7 +10,7 @@ mod render;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// The files that are written, below the repository's root.
+/// The files to write, relative to the repository root.
 fn files() -> [(&'static str, String); 4] {
     [
         ("idl/haggle.json", render::idl_json()),

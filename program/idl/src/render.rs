@@ -79,7 +79,7 @@ pub fn idl_json() -> String {
     json
 }
 
-/// The lines of a doc comment, without the space that follows the slashes.
+/// The doc comment's lines, without the space that follows the slashes.
 fn docs(lines: &[&str]) -> Vec<String> {
     lines
         .iter()
@@ -192,7 +192,7 @@ fn constant(row: &table::Constant) -> IdlConst {
     }
 }
 
-/// The named types in the order of their first use, each after the types of its fields.
+/// The named types in order of first use, each preceded by the types used in fields.
 #[derive(Default)]
 struct Types(Vec<IdlTypeDef>);
 

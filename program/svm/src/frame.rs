@@ -1,4 +1,4 @@
-//! The frames of requests and responses: a length as u32, then as many bytes. All numbers are little endian.
+//! Request and response frames: a u32 length, then as many bytes. All numbers are little endian.
 
 use std::io::{self, Read, Write};
 

@@ -1,6 +1,6 @@
 //! `haggle-svm`: a Solana virtual machine that takes requests on stdin and returns responses on stdout. A
-//! request sets accounts or runs an instruction; the response has its result, log, compute units and changed
-//! accounts.
+//! request sets accounts or runs an instruction; the response contains the result, log, compute units and
+//! changed accounts.
 //!
 //! The differential tests in Go compare the program with their reference model on it; `tests/differential/svm` is
 //! the client. It does not depend on Haggle: programs are ELF files, accounts are bytes.
@@ -17,7 +17,7 @@ use request::Request;
 use store::Store;
 
 fn main() -> ExitCode {
-    // The virtual machine's own log costs more time than its work.
+    // The virtual machine's own logging costs more time than the execution.
     if std::env::var_os("RUST_LOG").is_none() {
         std::env::set_var("RUST_LOG", "off");
     }
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
 /// Writes one response for each request until stdin ends.
 ///
 /// # Errors
-/// The errors of stdin and stdout, and those of malformed frames.
+/// Errors from stdin and stdout, and errors for malformed frames.
 fn serve() -> io::Result<()> {
     let mut requests = BufReader::new(io::stdin().lock());
     let mut responses = BufWriter::new(io::stdout().lock());

@@ -1,10 +1,10 @@
-//! The requests and their encoding.
+//! Requests and their encoding.
 
 use solana_account::Account;
 use solana_address::Address;
 use solana_instruction::{AccountMeta, Instruction};
 
-/// A request. Its first byte is the number of its variant, the fields follow.
+/// A request. The first byte is the variant number, then the fields follow.
 #[derive(Debug, PartialEq)]
 pub enum Request {
     /// 0: load an ELF file as a program. Address, then the file.
@@ -13,18 +13,18 @@ pub enum Request {
     Begin(Vec<(Address, Account)>),
     /// 2: set these accounts. Accounts.
     Set(Vec<(Address, Account)>),
-    /// 3: return these accounts. A count as u16, then addresses.
+    /// 3: return these accounts. A u16 count, then addresses.
     Get(Vec<Address>),
     /// 4: set the chain's clock. Unix seconds as i64.
     Clock(i64),
-    /// 5: return the lamports that make an account of this size rent exempt. Bytes as u32.
+    /// 5: return the lamports that make an account of this size rent exempt. The size is in bytes (u32).
     Rent(u32),
-    /// 6: run an instruction. The program, a count of accounts as u16, for each its address and a byte of
+    /// 6: run an instruction. The program, a u16 account count, for each account the address and a byte of
     /// flags (1 signer, 2 writable), then the data.
     Run(Instruction),
-    /// 7: return the outcome of an instruction and discard its changes. As above.
+    /// 7: return the instruction's outcome and discard all changes. As above.
     Probe(Instruction),
-    /// 8: return the ELF file of a program. Address.
+    /// 8: return the program's ELF file. Address.
     Elf(Address),
 }
 
@@ -32,7 +32,7 @@ impl Request {
     /// Decodes a request.
     ///
     /// # Errors
-    /// A text that names the problem.
+    /// The text naming the problem.
     pub fn parse(frame: &[u8]) -> Result<Self, String> {
         let mut rest = Reader(frame);
         let request = match rest.byte()? {
@@ -100,7 +100,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A count as u16, then each account as address, lamports u64, owner, executable u8, size u32, data.
+    /// A u16 count, then each account as address, lamports u64, owner, executable u8, size u32, data.
     fn accounts(&mut self) -> Result<Vec<(Address, Account)>, String> {
         self.many(|rest| {
             let address = rest.address()?;

@@ -1,11 +1,11 @@
-//! The encoding of responses. The first byte is 0 for a result, which follows, and 1 for an error, whose text
-//! follows.
+//! The encoding of responses. The first byte is 0 for a result, 1 for an error; then the result or the error
+//! text follows.
 
 use solana_account::Account;
 use solana_address::Address;
 use solana_instruction::error::InstructionError;
 
-/// A response without a result.
+/// A response with no result.
 pub fn done() -> Vec<u8> {
     vec![0]
 }
@@ -15,12 +15,12 @@ pub fn error(problem: &str) -> Vec<u8> {
     [&[1], problem.as_bytes()].concat()
 }
 
-/// A response with a number, as u64.
+/// A response with a number (u64).
 pub fn number(number: u64) -> Vec<u8> {
     [&[0], number.to_le_bytes().as_slice()].concat()
 }
 
-/// A response with accounts, in the order of the request.
+/// A response with accounts, in request order.
 pub fn accounts(accounts: &[(Address, Account)]) -> Vec<u8> {
     let mut response = done();
     put_accounts(&mut response, accounts);
@@ -34,9 +34,9 @@ pub fn file(content: &[u8]) -> Vec<u8> {
     response
 }
 
-/// A response with the outcome of an instruction: its result (0 for success; 1 and the number of a custom
-/// error as u32; 2 and the name of another error), its compute units as u64, its log, its return data, and
-/// the accounts that it changed.
+/// A response with an instruction outcome: result (0 for success; 1 and the custom error number
+/// (u32); 2 and the name of another error), compute units (u64), log, return data, and the
+/// accounts that it changed.
 pub fn outcome(
     result: &Result<(), InstructionError>,
     units: u64,
@@ -78,8 +78,8 @@ pub fn put_accounts(response: &mut Vec<u8>, accounts: &[(Address, Account)]) {
     }
 }
 
-/// Encodes a count as u16, which no response exceeds: an instruction has at most 256 accounts, a request at
-/// most 65,535, and the virtual machine limits the log.
+/// Encodes a u16 count. No response exceeds it: an instruction lists at most 256 accounts, a request at most
+/// 65,535, and the virtual machine limits the log.
 fn put_count(response: &mut Vec<u8>, count: usize) {
     let count = u16::try_from(count).expect("a count fits in 16 bits");
     response.extend(count.to_le_bytes());

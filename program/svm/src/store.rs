@@ -13,19 +13,19 @@ use solana_svm_log_collector::LogCollector;
 use crate::request::Request;
 use crate::response;
 
-/// The compute units that a transaction with one instruction can consume, unless it requests another limit.
-/// The log shows how many remain.
+/// The compute units available to a transaction with one instruction, unless it requests another limit. The
+/// remaining units are logged.
 const COMPUTE_UNITS: u64 = 200_000;
 
-/// Accounts and a virtual machine. An account that was never set is empty, as on chain.
+/// Accounts and a virtual machine. An account never set is empty, as on chain.
 pub struct Store {
     machine: Mollusk,
     accounts: HashMap<Address, Account>,
 }
 
 impl Store {
-    /// An empty chain with the system program, the associated token account program, and both token programs
-    /// as they are deployed.
+    /// An empty chain with the system program, the associated token account program, and the deployed
+    /// versions of SPL Token and Token-2022.
     pub fn new() -> Self {
         let mut machine = Mollusk::default();
         machine.compute_budget.compute_unit_limit = COMPUTE_UNITS;
