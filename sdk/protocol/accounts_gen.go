@@ -8,25 +8,25 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// Negotiation is a negotiation, at the PDA ["negotiation", buyer, seller, session_id]. Amounts are in
-// base units of token_mint, rates in basis points, times in Unix seconds of the chain's clock.
+// Negotiation is a negotiation, at the PDA ["negotiation", buyer, seller, session_id]. Amounts use
+// token_mint's base units, rates in basis points, times in Unix seconds of the chain's clock.
 type Negotiation struct {
 	// The party that pays.
 	Buyer solana.PublicKey
 	// The party that is paid.
 	Seller solana.PublicKey
-	// A number that distinguishes the negotiations of one buyer and one seller.
+	// A number that distinguishes the negotiations between the same buyer and seller.
 	SessionID uint64
 	// The status.
 	Status NegotiationStatus
 	// The number of offers so far.
 	CurrentRound uint8
-	// The amount of the latest offer, or of the midpoint.
+	// The amount of the latest offer or midpoint.
 	CurrentOfferAmount uint64
-	// The party that made the latest offer; the negotiation's own address for the midpoint; zero without an
-	// offer.
+	// The party that made the latest offer; the negotiation's own address for the midpoint; zero until the
+	// first offer.
 	CurrentOfferBy solana.PublicKey
-	// The side that made the latest offer. Meaningless without an offer and for the midpoint.
+	// The side that made the latest offer. Meaningless if no offer exists, or for the midpoint.
 	OfferSide OfferSide
 	// SHA-256 of the service's description.
 	ServiceHash [32]byte
@@ -50,46 +50,45 @@ type Negotiation struct {
 	ProtocolFeeBps uint16
 	// Whether the parties compare sealed reservation prices before they bargain.
 	ZopaEnabled bool
-	// The time of creation. Together with the address it identifies the deal.
+	// The time of creation. Combined with the address, this identifies the deal.
 	CreatedAt int64
-	// The time of the latest offer; zero before the first one.
+	// The time of the latest offer; zero until the first offer.
 	LastOfferAt int64
-	// The time of settlement; zero before.
+	// The time of settlement; zero until settled.
 	SettledAt int64
-	// The agreed price, fee included; zero before the agreement.
+	// The agreed price, fee included; zero until agreed.
 	SettledAmount uint64
-	// The commitment to the buyer's reservation price; zero before it.
+	// The commitment to the buyer's reservation price; zero until committed.
 	BuyerCommitment [32]byte
-	// The commitment to the seller's reservation price; zero before it.
+	// The commitment to the seller's reservation price; zero until committed.
 	SellerCommitment [32]byte
 	// The phase of the comparison of reservation prices.
 	ZopaPhase ZopaPhase
-	// The structured metadata of the latest offer, or of the creation before the first one.
+	// The structured metadata of the latest offer, or the creation's until the first offer.
 	Metadata [64]byte
 	// The bump of the negotiation's address.
 	Bump uint8
 	// The bump of the vault's address.
 	VaultBump uint8
-	// The version of this layout.
+	// The layout version.
 	Version uint8
-	// The end of the current turn, or of the review of a claimed milestone.
+	// The end of the current turn or milestone review.
 	TurnDeadline int64
-	// The extension of the deadline that the latest offer asked for and the other side has not granted, in
-	// seconds.
+	// The deadline extension requested in the latest offer and not granted by the opposite side, in seconds.
 	PendingExtension uint32
-	// The bond that the seller deposits with accept_invitation; zero for none.
+	// The bond that the seller deposits with accept_invitation; zero means none.
 	BondRequired uint64
-	// The state of the bond.
+	// The bond state.
 	BondState BondState
-	// The buyer's reservation price; zero before it is revealed.
+	// The buyer's reservation price; zero until revealed.
 	BuyerPrice uint64
-	// The seller's reservation price; zero before it is revealed.
+	// The seller's reservation price; zero until revealed.
 	SellerPrice uint64
-	// The arbiter of disputes about milestones; zero without milestones.
+	// The arbiter of disputes about milestones; zero unless milestones exist.
 	Arbiter solana.PublicKey
-	// The time to review a claimed milestone, in hours, 1 to 168; zero without milestones.
+	// The time to review a claimed milestone, in hours, 1 to 168; zero unless milestones exist.
 	ReviewHours uint8
-	// Each milestone's share of the price. Milestone i exists if its share is not zero.
+	// Each milestone's share of the price. Milestone i exists if the share is nonzero.
 	MilestoneBps [8]uint16
 	// The decided milestones, a bit each.
 	MilestonesDecided uint8
@@ -97,7 +96,7 @@ type Negotiation struct {
 	MilestonesClaimed uint8
 	// The disputed milestones, a bit each.
 	MilestonesDisputed uint8
-	// The deadline of the milestones; zero without milestones.
+	// The deadline of the milestones; zero unless milestones exist.
 	MilestoneDeadline int64
 	// The recorded payout that the buyer can claim.
 	ClaimableBuyer uint64
@@ -305,21 +304,21 @@ type ProtocolConfig struct {
 	DefaultDecayRateBps uint16
 	// The proposed response window in seconds, 60 to 3,600. Clients use it as a default.
 	DefaultResponseWindow int64
-	// The fee of new negotiations in basis points of the paid price, 0 to 500.
+	// The fee for new negotiations in basis points of the paid price, 0 to 500.
 	DefaultProtocolFeeBps uint16
 	// The proposed number of rounds, 1 to 20. Clients use it as a default.
 	DefaultMaxRounds uint8
 	// The number of closed negotiations.
 	TotalNegotiations uint64
-	// The paid prices of closed negotiations, fees included, in base units of all mints together. Saturates.
+	// The paid prices of closed negotiations, fees included, totaling all mints' base units. Saturates.
 	TotalSettledVolume uint64
-	// The fees of closed negotiations, in base units of all mints together. Saturates.
+	// The fees of closed negotiations, totaling all mints' base units. Saturates.
 	TotalFeesCollected uint64
 	// Whether the creation of negotiations is stopped.
 	IsPaused bool
 	// The bump of the account's address.
 	Bump uint8
-	// The named successor of the authority; zero without one.
+	// The named successor of the authority; zero unless named.
 	PendingAuthority solana.PublicKey
 }
 

@@ -4,22 +4,22 @@ package protocol
 
 // The program's constants.
 const (
-	// ProgramSeed is the protocol's name. Addresses are derived without it.
+	// ProgramSeed is the protocol's name. Address derivation does not use it.
 	ProgramSeed string = "haggle"
-	// NegotiationSeed is the first seed of a negotiation's address; buyer, seller and session id (u64, little
+	// NegotiationSeed is the first seed for negotiation addresses; buyer, seller and session id (u64, little
 	// endian) follow.
 	NegotiationSeed string = "negotiation"
-	// VaultSeed is the first seed of a vault's address; the negotiation follows.
+	// VaultSeed is the first seed for vault addresses; then the negotiation.
 	VaultSeed string = "vault"
 	// ConfigSeed is the seed of the configuration's address.
 	ConfigSeed string = "config"
-	// MaxNegotiationSize is the size of a negotiation account in bytes, discriminator included.
+	// MaxNegotiationSize is the negotiation account size in bytes, discriminator included.
 	MaxNegotiationSize uint64 = 512
-	// MinEscrowLamports is the smallest escrow, in base units of its mint (lamports for wrapped SOL).
+	// MinEscrowLamports is the smallest escrow, in the mint's base units (lamports for wrapped SOL).
 	MinEscrowLamports uint64 = 100000
 	// MaxMetadataLen is the length of metadata in bytes.
 	MaxMetadataLen uint64 = 64
-	// NegotiationVersion is the version of the negotiation account's layout.
+	// NegotiationVersion is the negotiation account's layout version.
 	NegotiationVersion uint8 = 1
 	// BpsDenominator is the whole (100 %), in basis points.
 	BpsDenominator uint64 = 10000
@@ -61,7 +61,7 @@ const (
 	MaxReviewHours uint8 = 168
 	// DefaultReviewHours is the default time to review a claimed milestone, in hours.
 	DefaultReviewHours uint8 = 24
-	// MilestoneSlack is the time that milestone_deadline leaves for each milestone in addition to its review,
+	// MilestoneSlack is the time that milestone_deadline leaves for each milestone in addition to the review,
 	// in seconds.
 	MilestoneSlack int64 = 60
 	// MinArbitrationWindow is the shortest time of the arbiter after milestone_deadline, in seconds. A longer
@@ -69,15 +69,14 @@ const (
 	MinArbitrationWindow int64 = 86400
 	// MaxMilestoneSeconds is the latest deadline of the milestones, in seconds after creation.
 	MaxMilestoneSeconds int64 = 31536000
-	// ZopaDomain is the first bytes of the hash that commits to a reservation price; the negotiation, its
-	// created_at (i64, little endian), the agent, the price (u64, little endian) and a nonce of 32 bytes
-	// follow.
+	// ZopaDomain is the first bytes hashed to commit to a reservation price; the negotiation, created_at
+	// (i64, little endian), the agent, the price (u64, little endian) and a nonce of 32 bytes follow.
 	ZopaDomain string = "haggle-zopa"
 	// MetadataNone is metadata kind 0: all bytes are zero.
 	MetadataNone uint8 = 0
-	// MetadataTerms is metadata kind 1, terms of a service: quality tier u8, SLA in milliseconds u32,
-	// quantity u32, strategy hash of 32 bytes, benchmark price u64 in base units, then zeros.
+	// MetadataTerms is metadata kind 1, service terms: quality tier u8, SLA in milliseconds u32, quantity
+	// u32, 32-byte strategy hash, benchmark price u64 (base units), then zeros.
 	MetadataTerms uint8 = 1
-	// MetadataTermsHash is metadata kind 2, the SHA-256 of a canonical terms document, 32 bytes, then zeros.
+	// MetadataTermsHash is metadata kind 2, a canonical terms document's SHA-256, 32 bytes, then zeros.
 	MetadataTermsHash uint8 = 2
 )

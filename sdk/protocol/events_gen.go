@@ -95,7 +95,7 @@ type ConfigInitialized struct {
 	DefaultDecayRateBps uint16
 	// The proposed response window, in seconds.
 	DefaultResponseWindow int64
-	// The fee of new negotiations, in basis points.
+	// The fee for new negotiations, in basis points.
 	DefaultProtocolFeeBps uint16
 	// The proposed number of rounds.
 	DefaultMaxRounds uint8
@@ -150,7 +150,7 @@ func (v *ConfigInitialized) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// ConfigUpdated says that the configuration, its authority or the proposed authority has changed.
+// ConfigUpdated says that the configuration, the authority or the proposed authority has changed.
 // Existing negotiations keep their terms.
 type ConfigUpdated struct {
 	// The authority that can change the configuration.
@@ -161,7 +161,7 @@ type ConfigUpdated struct {
 	DefaultDecayRateBps uint16
 	// The proposed response window, in seconds.
 	DefaultResponseWindow int64
-	// The fee of new negotiations, in basis points.
+	// The fee for new negotiations, in basis points.
 	DefaultProtocolFeeBps uint16
 	// The proposed number of rounds.
 	DefaultMaxRounds uint8
@@ -248,15 +248,15 @@ type NegotiationCreated struct {
 	ProtocolFeeBps uint16
 	// Whether the parties compare sealed reservation prices before they bargain.
 	ZopaEnabled bool
-	// The bond that the seller has to deposit.
+	// The bond that the seller must deposit.
 	BondRequired uint64
-	// The arbiter of disputes about milestones; zero without milestones.
+	// The arbiter of disputes about milestones; zero unless milestones exist.
 	Arbiter solana.PublicKey
 	// Each milestone's share of the price; zeros behind the last.
 	MilestoneBps [8]uint16
-	// The deadline of the milestones; zero without milestones.
+	// The deadline of the milestones; zero unless milestones exist.
 	MilestoneDeadline int64
-	// The time to review a claimed milestone, in hours; zero without milestones.
+	// The time to review a claimed milestone, in hours; zero unless milestones exist.
 	ReviewHours uint8
 	// Structured metadata.
 	Metadata [64]byte
@@ -395,7 +395,7 @@ func (v *InvitationAccepted) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// ZopaCommitted says that one side has committed to its reservation price.
+// ZopaCommitted says that one side has committed to a reservation price.
 type ZopaCommitted struct {
 	// The negotiation's address.
 	NegotiationID solana.PublicKey
@@ -448,7 +448,7 @@ func (v *ZopaCommitted) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// ZopaRevealed says that one side has revealed its reservation price.
+// ZopaRevealed says that one side has revealed a reservation price.
 type ZopaRevealed struct {
 	// The negotiation's address.
 	NegotiationID solana.PublicKey
@@ -458,8 +458,8 @@ type ZopaRevealed struct {
 	Price uint64
 	// The phase of the comparison after this step.
 	Phase ZopaPhase
-	// The midpoint of the zone, which either side can accept; zero before both prices are revealed and
-	// without a zone.
+	// The midpoint of the zone, which either side can accept; zero until both prices are revealed, and if no
+	// zone exists.
 	Midpoint uint64
 	// The time of the event.
 	Timestamp int64
@@ -631,7 +631,7 @@ type MilestoneClaimed struct {
 	Index uint8
 	// The end of the review window. From then on anyone can release the milestone.
 	ReviewDeadline int64
-	// A hash of the delivery, as the seller states it.
+	// The delivery hash, as stated by the seller.
 	Evidence [32]byte
 	// The time of the event.
 	Timestamp int64
@@ -737,7 +737,7 @@ type MilestoneDisputed struct {
 	NegotiationID solana.PublicKey
 	// The milestone, from 0.
 	Index uint8
-	// A hash of the complaint, as the buyer states it.
+	// The complaint hash, as stated by the buyer.
 	Evidence [32]byte
 	// The time of the event.
 	Timestamp int64
@@ -850,7 +850,7 @@ type DeadlineSettled struct {
 	Split uint8
 	// The unclaimed milestones. They are refunded.
 	Refunded uint8
-	// The seller's amount for all of them, after the fee.
+	// The seller's total amount, after the fee.
 	SellerAmount uint64
 	// The fee on them.
 	Fee uint64
@@ -964,9 +964,9 @@ func (v *AgreementSettled) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// NegotiationSettled says that the price is paid. The deposit is accounted for to the unit:
-// settled_amount (fee included), the decay and the buyer's refund add up to it. A PayoutRecorded follows
-// for each amount that could not be delivered.
+// NegotiationSettled says that the price is paid. The deposit is accounted for to the unit: it equals
+// settled_amount (fee included) + decay + buyer's refund. A PayoutRecorded follows for each amount that
+// could not be delivered.
 type NegotiationSettled struct {
 	// The negotiation's address.
 	NegotiationID solana.PublicKey
@@ -1049,7 +1049,7 @@ func (v *NegotiationSettled) AppendTo(dst []byte) []byte {
 type NegotiationExpired struct {
 	// The negotiation's address.
 	NegotiationID solana.PublicKey
-	// The buyer's refund: the escrow less its decay.
+	// The buyer's refund: the escrow less the decay.
 	RefundAmount uint64
 	// The number of offers.
 	RoundsCompleted uint8
@@ -1102,7 +1102,7 @@ type NegotiationRejected struct {
 	NegotiationID solana.PublicKey
 	// The party that rejected; the negotiation's own address if the prices left no zone.
 	RejectedBy solana.PublicKey
-	// The buyer's refund: the escrow less its decay.
+	// The buyer's refund: the escrow less the decay.
 	RefundAmount uint64
 	// The number of offers.
 	RoundsCompleted uint8
@@ -1150,7 +1150,7 @@ func (v *NegotiationRejected) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// BondSettled says that a part of the seller's bond, or all of it, has left the deposit.
+// BondSettled says that all or part of the seller's bond has left the deposit.
 type BondSettled struct {
 	// The negotiation's address.
 	NegotiationID solana.PublicKey

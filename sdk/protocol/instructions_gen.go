@@ -112,7 +112,7 @@ type InitializeConfig struct {
 	DefaultDecayRateBps uint16
 	// The proposed response window in seconds, 60 to 3,600.
 	DefaultResponseWindow int64
-	// The fee of new negotiations in basis points of the paid price, 0 to 500.
+	// The fee for new negotiations in basis points of the paid price, 0 to 500.
 	DefaultProtocolFeeBps uint16
 	// The proposed number of rounds, 1 to 20.
 	DefaultMaxRounds uint8
@@ -212,7 +212,7 @@ type UpdateConfig struct {
 	DefaultDecayRateBps uint16
 	// The proposed response window in seconds, 60 to 3,600.
 	DefaultResponseWindow int64
-	// The fee of new negotiations in basis points of the paid price, 0 to 500.
+	// The fee for new negotiations in basis points of the paid price, 0 to 500.
 	DefaultProtocolFeeBps uint16
 	// The proposed number of rounds, 1 to 20.
 	DefaultMaxRounds uint8
@@ -289,7 +289,7 @@ func (v *UpdateConfig) Decode(accounts []*solana.AccountMeta, data []byte) error
 	return nil
 }
 
-// SetPaused stops or resumes the creation of negotiations. Existing negotiations continue, so a pause
+// SetPaused stops or resumes the creation of negotiations. Existing negotiations continue, so pausing
 // locks no money.
 type SetPaused struct {
 	// The configuration's authority.
@@ -367,8 +367,8 @@ func (v *SetPaused) Decode(accounts []*solana.AccountMeta, data []byte) error {
 	return nil
 }
 
-// ProposeAuthority names the successor, which becomes the authority with accept_authority. Until then the
-// authority keeps its rights, so a mistyped address does no harm.
+// ProposeAuthority names the successor, which becomes the authority with accept_authority. Meanwhile the
+// authority keeps all rights, so mistyping the address does no harm.
 type ProposeAuthority struct {
 	// The configuration's authority.
 	Authority solana.PublicKey
@@ -512,7 +512,7 @@ func (v *AcceptAuthority) Decode(accounts []*solana.AccountMeta, data []byte) er
 
 // CreateNegotiation deposits the escrow and invites a seller.
 type CreateNegotiation struct {
-	// The buyer. It deposits the escrow and pays the rent, which it gets back when the negotiation is closed.
+	// The buyer. It deposits the escrow and pays the rent. Closing the negotiation returns the rent.
 	Buyer solana.PublicKey
 	// The invited seller, not the buyer.
 	Seller solana.PublicKey
@@ -527,7 +527,7 @@ type CreateNegotiation struct {
 	TokenMint solana.PublicKey
 	// The configuration, which determines the fee. Zero stands for the address that FindConfigAddress finds.
 	Config solana.PublicKey
-	// The token program of the mint.
+	// The mint's token program.
 	TokenProgram solana.PublicKey
 	// The system program. Zero stands for 11111111111111111111111111111111.
 	SystemProgram solana.PublicKey
@@ -691,7 +691,7 @@ type AcceptInvitation struct {
 	SellerTokenAccount solana.PublicKey
 	// The mint of the escrow.
 	TokenMint solana.PublicKey
-	// The token program of the mint; only if a bond is required. Zero leaves it out.
+	// The mint's token program; only if a bond is required. Zero leaves it out.
 	TokenProgram solana.PublicKey
 
 	// SHA-256 of the negotiation's address and the account's 512 bytes, as the seller read them.
@@ -781,19 +781,20 @@ func (v *AcceptInvitation) Decode(accounts []*solana.AccountMeta, data []byte) e
 	return nil
 }
 
-// SubmitZopaCommitment commits to a reservation price: the buyer first, then the seller, each within its
-// turn. The hash covers the deal and the party, so neither the other party nor a later deal can use it.
+// SubmitZopaCommitment commits to a reservation price: the buyer first, then the seller, each within
+// their own turn. The hash covers the deal and the party, so the commitment is useless to the
+// counterparty and in later deals.
 type SubmitZopaCommitment struct {
 	// The party whose turn it is.
 	Agent solana.PublicKey
 	// The negotiation.
 	Negotiation solana.PublicKey
 
-	// The negotiation's created_at, as the signer saw it.
+	// The negotiation's created_at seen by the signer.
 	CreatedAt int64
-	// SHA-256 of "haggle-zopa", the negotiation's address, its created_at (i64, little endian), the signer's
-	// address, the price (u64, little endian) and a nonce of 32 random bytes. The price has to be one that
-	// reveal_zopa_price accepts. Zeros are InvalidParams.
+	// SHA-256 of "haggle-zopa", the negotiation's address and created_at (i64, little endian), the signer's
+	// address, then the price (u64, little endian) and a nonce of 32 random bytes. reveal_zopa_price must
+	// accept the price. Zeros are InvalidParams.
 	Commitment [32]byte
 }
 
@@ -867,9 +868,9 @@ func (v *SubmitZopaCommitment) Decode(accounts []*solana.AccountMeta, data []byt
 	return nil
 }
 
-// RevealZopaPrice reveals a reservation price: the buyer first, then the seller, each within its turn. If
-// the prices leave a zone, its midpoint becomes an offer that either side can accept. Otherwise the
-// negotiation ends: the buyer gets the escrow back and the seller its bond.
+// RevealZopaPrice reveals a reservation price: the buyer first, then the seller, each within their own
+// turn. If the prices leave a zone, the midpoint becomes an offer that either side can accept. Otherwise
+// the negotiation ends: the buyer gets the escrow back and the seller the bond.
 type RevealZopaPrice struct {
 	// The party whose turn it is.
 	Agent solana.PublicKey
@@ -877,21 +878,21 @@ type RevealZopaPrice struct {
 	Negotiation solana.PublicKey
 	// The vault; only if the prices leave no zone. Zero leaves it out.
 	EscrowVault solana.PublicKey
-	// A token account of the buyer; only if the prices leave no zone. If it cannot be paid, it must be the
-	// associated one, and the payment is recorded. Zero leaves it out.
+	// Any buyer token account; only if the prices leave no zone. If it is not payable, it must be the
+	// associated account, and the payment is recorded. Zero leaves it out.
 	BuyerTokenAccount solana.PublicKey
-	// A token account of the seller; only if the prices leave no zone. If it cannot be paid, it must be the
-	// associated one, and the payment is recorded. Zero leaves it out.
+	// Any seller token account; only if the prices leave no zone. If it is not payable, it must be the
+	// associated account, and the payment is recorded. Zero leaves it out.
 	SellerTokenAccount solana.PublicKey
 	// The mint of the escrow; only if the prices leave no zone. Zero leaves it out.
 	TokenMint solana.PublicKey
-	// The token program of the mint; only if the prices leave no zone. Without token_mint either token
-	// program is accepted. Zero leaves it out.
+	// The mint's token program; only if the prices leave no zone. Without token_mint either token program is
+	// accepted. Zero leaves it out.
 	TokenProgram solana.PublicKey
 
-	// The negotiation's created_at, as the signer saw it.
+	// The negotiation's created_at seen by the signer.
 	CreatedAt int64
-	// The reservation price in base units of the mint, from min_offer_bps of the escrow, but at least 1, to
+	// The reservation price in the mint's base units, from min_offer_bps of the escrow, but at least 1, to
 	// the escrow.
 	Price uint64
 	// The nonce of the commitment.
@@ -980,7 +981,7 @@ func (v *RevealZopaPrice) Decode(accounts []*solana.AccountMeta, data []byte) er
 	return nil
 }
 
-// SubmitOffer offers a price. An offer starts the next round, which takes its decay from the escrow. The
+// SubmitOffer offers a price. An offer starts the next round, whose decay is taken from the escrow. The
 // buyer opens, then turns alternate.
 type SubmitOffer struct {
 	// The party whose turn it is.
@@ -988,17 +989,17 @@ type SubmitOffer struct {
 	// The negotiation.
 	Negotiation solana.PublicKey
 
-	// The negotiation's created_at, as the signer saw it.
+	// The negotiation's created_at seen by the signer.
 	CreatedAt int64
 	// The negotiation's current_round, as the signer saw it.
 	ExpectedRound uint8
-	// The price in base units of the mint, from the minimum offer to the effective escrow after this round's
+	// The price in the mint's base units, from the minimum offer to the effective escrow after this round's
 	// decay.
 	Amount uint64
 	// The requested extension of the deadline in seconds; 0 for none. If the previous offer's request is
-	// pending, the smaller one is granted and neither stays pending.
+	// pending, the smaller request is granted and neither stays pending.
 	DeadlineExtension uint32
-	// Structured metadata of a known kind: 0, 1 or 2.
+	// Structured metadata with a known kind: 0, 1 or 2.
 	Metadata [64]byte
 }
 
@@ -1079,10 +1080,10 @@ func (v *SubmitOffer) Decode(accounts []*solana.AccountMeta, data []byte) error 
 	return nil
 }
 
-// AcceptOffer accepts the other side's offer, or the midpoint of the zone. The seller gets the price less
-// the fee, and its bond; the buyer gets the rest of the effective escrow. With milestones the price and
-// the bond stay in the vault until the milestones are decided. Fee and decay stay in the vault until the
-// negotiation is closed.
+// AcceptOffer accepts the opposite side's offer, or the midpoint of the zone. The seller gets the price
+// less the fee, plus the bond; the buyer gets the rest of the effective escrow. With milestones the price
+// and the bond stay in the vault until the milestones are decided. Fee and decay stay in the vault until
+// the negotiation is closed.
 type AcceptOffer struct {
 	// The party that did not make the offer.
 	Acceptor solana.PublicKey
@@ -1090,24 +1091,24 @@ type AcceptOffer struct {
 	Negotiation solana.PublicKey
 	// The vault. Zero stands for the address that FindVaultAddress finds.
 	EscrowVault solana.PublicKey
-	// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment is
+	// Any buyer token account. If it is not payable, it must be the associated account, and the payment is
 	// recorded.
 	BuyerTokenAccount solana.PublicKey
-	// A token account of the seller. If it cannot be paid, it must be the associated one, and the payment is
+	// Any seller token account. If it is not payable, it must be the associated account, and the payment is
 	// recorded.
 	SellerTokenAccount solana.PublicKey
 	// The mint of the escrow.
 	TokenMint solana.PublicKey
-	// The token program of the mint.
+	// The mint's token program.
 	TokenProgram solana.PublicKey
 
-	// The negotiation's created_at, as the signer saw it.
+	// The negotiation's created_at seen by the signer.
 	CreatedAt int64
 	// The negotiation's current_round, as the signer saw it.
 	ExpectedRound uint8
-	// The offered price, as the signer saw it, in base units of the mint.
+	// The offered price that the signer saw, in the mint's base units.
 	ExpectedAmount uint64
-	// The negotiation's metadata, as the signer saw it: the offer's, or for the midpoint the creation's.
+	// The negotiation metadata that the signer saw: the offer's, or for the midpoint the creation's.
 	ExpectedMetadata [64]byte
 }
 
@@ -1217,10 +1218,10 @@ func (v *AcceptOffer) Decode(accounts []*solana.AccountMeta, data []byte) error 
 }
 
 // RejectNegotiation rejects the negotiation: the buyer gets the escrow back, less the decay of the rounds
-// so far, and the seller its bond, less the decay of its own offers, which goes to the buyer. Either
-// party can reject at any point before an agreement, within the turn. A seller that has seen the buyer's
-// reservation price and rejects before the buyer's first offer forfeits the bond to the buyer; it agrees
-// to the forfeiture by leaving its token account out.
+// so far, and the seller the bond, less the decay of the seller's offers, which goes to the buyer. Either
+// party can reject at any point until the agreement, within the turn. A seller rejecting after the
+// buyer's reservation price is revealed and before the buyer's first offer forfeits the bond to the
+// buyer; it agrees to the forfeiture by leaving the token account out.
 type RejectNegotiation struct {
 	// Either party.
 	Rejector solana.PublicKey
@@ -1228,19 +1229,19 @@ type RejectNegotiation struct {
 	Negotiation solana.PublicKey
 	// The vault. Zero stands for the address that FindVaultAddress finds.
 	EscrowVault solana.PublicKey
-	// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment is
+	// Any buyer token account. If it is not payable, it must be the associated account, and the payment is
 	// recorded.
 	BuyerTokenAccount solana.PublicKey
-	// A token account of the seller; only if a part of the bond is returned. If it cannot be paid, it must be
-	// the associated one, and the payment is recorded. A seller that rejects a negotiation with bond_required
-	// names it in every state, except where it forfeits the bond. Zero leaves it out.
+	// Any seller token account; only if a part of the bond is returned. If it is not payable, it must be the
+	// associated account, and the payment is recorded. A seller rejecting a negotiation with bond_required
+	// names it in every state, except to forfeit the bond. Zero leaves it out.
 	SellerTokenAccount solana.PublicKey
 	// The mint of the escrow.
 	TokenMint solana.PublicKey
-	// The token program of the mint.
+	// The mint's token program.
 	TokenProgram solana.PublicKey
 
-	// The negotiation's created_at, as the signer saw it.
+	// The negotiation's created_at seen by the signer.
 	CreatedAt int64
 	// The negotiation's current_round, as the signer saw it.
 	ExpectedRound uint8
@@ -1343,25 +1344,25 @@ func (v *RejectNegotiation) Decode(accounts []*solana.AccountMeta, data []byte) 
 }
 
 // ExpireNegotiation ends a negotiation whose deadline or response window has passed: the buyer gets the
-// escrow back, less the decay of the rounds so far, and the seller its bond, less the decay that the
-// seller bears, which goes to the buyer: that of its own offers, and of the latest offer if a whole
-// response window after it ran out at the seller's turn; one that ran out at the buyer's turn is the
-// buyer's. A seller that has not revealed its reservation price in time, after the buyer revealed its
-// own, forfeits the bond to the buyer. Anyone can send it.
+// escrow back, less the decay of the rounds so far, and the seller the bond, less the decay that the
+// seller bears, which goes to the buyer: the decay of the seller's offers, plus the latest offer's decay
+// if a whole response window passed at the seller's turn; if it passed at the buyer's turn, the buyer
+// bears that decay. A seller failing to reveal a reservation price in time, after the buyer's reveal,
+// forfeits the bond to the buyer. Anyone can send it.
 type ExpireNegotiation struct {
 	// The negotiation.
 	Negotiation solana.PublicKey
 	// The vault. Zero stands for the address that FindVaultAddress finds.
 	EscrowVault solana.PublicKey
-	// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment is
+	// Any buyer token account. If it is not payable, it must be the associated account, and the payment is
 	// recorded.
 	BuyerTokenAccount solana.PublicKey
-	// A token account of the seller; only if the seller gets a part of a bond back. If it cannot be paid, it
-	// must be the associated one, and the payment is recorded. Zero leaves it out.
+	// Any seller token account; only if the seller gets back any part of the bond. If it is not payable, it
+	// must be the associated account, and the payment is recorded. Zero leaves it out.
 	SellerTokenAccount solana.PublicKey
 	// The mint of the escrow.
 	TokenMint solana.PublicKey
-	// The token program of the mint.
+	// The mint's token program.
 	TokenProgram solana.PublicKey
 }
 
@@ -1452,7 +1453,7 @@ func (v *ExpireNegotiation) Decode(accounts []*solana.AccountMeta, data []byte) 
 // CloseNegotiation closes a finished negotiation: delivers recorded payouts, sends fee and decay to the
 // treasury, and all rent to the buyer. Donations to the vault go to the treasury, or in wrapped SOL to
 // the buyer. Anyone can send it, but not in the second of creation. It pays no account with a delegate or
-// a close authority, regardless of the signer.
+// close authority, regardless of the signer.
 type CloseNegotiation struct {
 	// Any signer.
 	Closer solana.PublicKey
@@ -1462,18 +1463,18 @@ type CloseNegotiation struct {
 	EscrowVault solana.PublicKey
 	// The configuration, which keeps the totals. Zero stands for the address that FindConfigAddress finds.
 	Config solana.PublicKey
-	// The buyer, which gets the rent of both accounts.
+	// The buyer, which gets both accounts' rent.
 	Buyer solana.PublicKey
 	// A token account of the treasury; only if something goes there. An account of another owner or mint is
 	// ConstraintRaw (2003) even if nothing goes there; the same holds for the next two. Zero leaves it out.
 	TreasuryTokenAccount solana.PublicKey
-	// A token account of the buyer; only if the buyer has a recorded payout. Zero leaves it out.
+	// Any buyer token account; only if the buyer has a recorded payout. Zero leaves it out.
 	BuyerTokenAccount solana.PublicKey
-	// A token account of the seller; only if the seller has a recorded payout. Zero leaves it out.
+	// Any seller token account; only if the seller has a recorded payout. Zero leaves it out.
 	SellerTokenAccount solana.PublicKey
 	// The mint of the escrow.
 	TokenMint solana.PublicKey
-	// The token program of the mint.
+	// The mint's token program.
 	TokenProgram solana.PublicKey
 }
 
@@ -1585,16 +1586,16 @@ type ClaimPayout struct {
 	Negotiation solana.PublicKey
 	// The vault. Zero stands for the address that FindVaultAddress finds.
 	EscrowVault solana.PublicKey
-	// The token account to pay to, with any owner.
+	// The receiving token account, with any owner.
 	DestinationTokenAccount solana.PublicKey
 	// The mint of the escrow.
 	TokenMint solana.PublicKey
-	// The token program of the mint.
+	// The mint's token program.
 	TokenProgram solana.PublicKey
 
-	// The negotiation's created_at, as the signer saw it.
+	// The negotiation's created_at seen by the signer.
 	CreatedAt int64
-	// The recorded payout, as the signer saw it, in base units of the mint. Zero is InvalidParams.
+	// The recorded payout that the signer saw, in the mint's base units. InvalidParams if zero.
 	Amount uint64
 }
 
@@ -1691,19 +1692,19 @@ func (v *ClaimPayout) Decode(accounts []*solana.AccountMeta, data []byte) error 
 	return nil
 }
 
-// ClaimMilestone claims a milestone, in any order, one at a time. The buyer then has a review window to
-// release or dispute it; after that anyone can release it.
+// ClaimMilestone claims a milestone, in any order, only one at a time. The buyer then has a review window
+// to release or dispute the milestone; afterwards anyone can release it.
 type ClaimMilestone struct {
 	// The seller.
 	Seller solana.PublicKey
 	// The negotiation.
 	Negotiation solana.PublicKey
 
-	// The negotiation's created_at, as the signer saw it.
+	// The negotiation's created_at seen by the signer.
 	CreatedAt int64
 	// The milestone, from 0.
 	Index uint8
-	// A hash of the delivery. Only the event keeps it.
+	// The delivery hash. Only the event keeps it.
 	Evidence [32]byte
 }
 
@@ -1780,8 +1781,8 @@ func (v *ClaimMilestone) Decode(accounts []*solana.AccountMeta, data []byte) err
 }
 
 // ReleaseMilestone pays the milestone under review. The buyer can release it at any time, anyone after
-// the review window. The last decided milestone settles the negotiation: the seller gets back its bond,
-// less the fraction of it that equals the refunded fraction of the price.
+// the review window. The last decided milestone settles the negotiation: the seller gets back the bond,
+// less the fraction that equals the refunded fraction of the price.
 type ReleaseMilestone struct {
 	// The buyer, or after the review window anyone.
 	Releaser solana.PublicKey
@@ -1789,18 +1790,18 @@ type ReleaseMilestone struct {
 	Negotiation solana.PublicKey
 	// The vault. Zero stands for the address that FindVaultAddress finds.
 	EscrowVault solana.PublicKey
-	// A token account of the buyer; only if the buyer gets a part of the bond. If it cannot be paid, it must
-	// be the associated one, and the payment is recorded. Zero leaves it out.
+	// Any buyer token account; only if the buyer gets a part of the bond. If it is not payable, it must be
+	// the associated account, and the payment is recorded. Zero leaves it out.
 	BuyerTokenAccount solana.PublicKey
-	// A token account of the seller. If it cannot be paid, it must be the associated one, and the payment is
+	// Any seller token account. If it is not payable, it must be the associated account, and the payment is
 	// recorded.
 	SellerTokenAccount solana.PublicKey
 	// The mint of the escrow.
 	TokenMint solana.PublicKey
-	// The token program of the mint.
+	// The mint's token program.
 	TokenProgram solana.PublicKey
 
-	// The negotiation's created_at, as the signer saw it.
+	// The negotiation's created_at seen by the signer.
 	CreatedAt int64
 	// The milestone, from 0.
 	Index uint8
@@ -1909,11 +1910,11 @@ type DisputeMilestone struct {
 	// The negotiation.
 	Negotiation solana.PublicKey
 
-	// The negotiation's created_at, as the signer saw it.
+	// The negotiation's created_at seen by the signer.
 	CreatedAt int64
 	// The milestone, from 0.
 	Index uint8
-	// A hash of the complaint. Only the event keeps it.
+	// The complaint hash. Only the event keeps it.
 	Evidence [32]byte
 }
 
@@ -1990,8 +1991,8 @@ func (v *DisputeMilestone) Decode(accounts []*solana.AccountMeta, data []byte) e
 }
 
 // ResolveDispute divides a disputed milestone between the parties. The last decided milestone settles the
-// negotiation: the seller gets its bond back, less the fraction of it that equals the refunded fraction
-// of the price.
+// negotiation: the seller gets the bond back, less the fraction that equals the refunded fraction of the
+// price.
 type ResolveDispute struct {
 	// The arbiter.
 	Arbiter solana.PublicKey
@@ -1999,18 +2000,18 @@ type ResolveDispute struct {
 	Negotiation solana.PublicKey
 	// The vault. Zero stands for the address that FindVaultAddress finds.
 	EscrowVault solana.PublicKey
-	// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment is
+	// Any buyer token account. If it is not payable, it must be the associated account, and the payment is
 	// recorded.
 	BuyerTokenAccount solana.PublicKey
-	// A token account of the seller. If it cannot be paid, it must be the associated one, and the payment is
+	// Any seller token account. If it is not payable, it must be the associated account, and the payment is
 	// recorded.
 	SellerTokenAccount solana.PublicKey
 	// The mint of the escrow.
 	TokenMint solana.PublicKey
-	// The token program of the mint.
+	// The mint's token program.
 	TokenProgram solana.PublicKey
 
-	// The negotiation's created_at, as the signer saw it.
+	// The negotiation's created_at seen by the signer.
 	CreatedAt int64
 	// The milestone, from 0.
 	Index uint8
@@ -2118,25 +2119,25 @@ func (v *ResolveDispute) Decode(accounts []*solana.AccountMeta, data []byte) err
 	return nil
 }
 
-// SettleDeadline decides the undecided milestones after their deadline, or, with an open dispute, after
-// the arbiter's time: claimed and undisputed ones are paid, disputed ones split in half, the odd unit to
-// the buyer, and unclaimed ones refunded. The seller gets back its bond, less the fraction of it that
-// equals the fraction of the price that the buyer gets back for unclaimed milestones and by the arbiter's
-// decisions. Anyone can send it.
+// SettleDeadline decides the undecided milestones after their deadline, or after the arbiter's time if a
+// dispute is open: claimed and undisputed ones are paid, disputed ones split in half, the odd unit to the
+// buyer, and unclaimed ones refunded. The seller gets back the bond, less the fraction that equals the
+// fraction of the price that the buyer gets back for unclaimed milestones and by the arbiter's decisions.
+// Anyone can send it.
 type SettleDeadline struct {
 	// The negotiation.
 	Negotiation solana.PublicKey
 	// The vault. Zero stands for the address that FindVaultAddress finds.
 	EscrowVault solana.PublicKey
-	// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment is
+	// Any buyer token account. If it is not payable, it must be the associated account, and the payment is
 	// recorded.
 	BuyerTokenAccount solana.PublicKey
-	// A token account of the seller. If it cannot be paid, it must be the associated one, and the payment is
+	// Any seller token account. If it is not payable, it must be the associated account, and the payment is
 	// recorded.
 	SellerTokenAccount solana.PublicKey
 	// The mint of the escrow.
 	TokenMint solana.PublicKey
-	// The token program of the mint.
+	// The mint's token program.
 	TokenProgram solana.PublicKey
 }
 
@@ -2228,8 +2229,8 @@ func (v *SettleDeadline) Decode(accounts []*solana.AccountMeta, data []byte) err
 }
 
 // SettleByAgreement divides the undecided part of the price and the bond as both parties have agreed, and
-// settles the negotiation. It is possible from the agreement on the price until the settlement, also
-// after the milestones' deadline.
+// settles the negotiation. It is possible from the agreement on the price until the settlement, even past
+// the milestones' deadline.
 type SettleByAgreement struct {
 	// The buyer.
 	Buyer solana.PublicKey
@@ -2239,28 +2240,28 @@ type SettleByAgreement struct {
 	Negotiation solana.PublicKey
 	// The vault. Zero stands for the address that FindVaultAddress finds.
 	EscrowVault solana.PublicKey
-	// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment is
+	// Any buyer token account. If it is not payable, it must be the associated account, and the payment is
 	// recorded.
 	BuyerTokenAccount solana.PublicKey
-	// A token account of the seller. If it cannot be paid, it must be the associated one, and the payment is
+	// Any seller token account. If it is not payable, it must be the associated account, and the payment is
 	// recorded.
 	SellerTokenAccount solana.PublicKey
 	// The mint of the escrow.
 	TokenMint solana.PublicKey
-	// The token program of the mint.
+	// The mint's token program.
 	TokenProgram solana.PublicKey
 
-	// The negotiation's created_at, as the signers saw it.
+	// The negotiation's created_at seen by the signers.
 	CreatedAt int64
 	// The negotiation's milestones_decided, as the signers saw it.
 	ExpectedDecided uint8
-	// The time in Unix seconds from which on the agreement is void.
+	// The Unix time in seconds when the agreement becomes void.
 	ValidUntil int64
 	// The seller's share of the undecided milestones in basis points, 0 to 10,000, rounded down to a base
-	// unit. The protocol's fee comes out of it.
+	// unit. The protocol's fee is deducted.
 	SellerBps uint16
-	// The buyer's share of the held bond in basis points, 0 to 10,000, rounded down to a base unit; 0 without
-	// a held bond.
+	// The buyer's share of the held bond in basis points, 0 to 10,000, rounded down to a base unit; 0 if no
+	// bond is held.
 	BondToBuyerBps uint16
 }
 

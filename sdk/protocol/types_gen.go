@@ -8,7 +8,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// NegotiationStatus is the status of a negotiation. Settled, Expired and Rejected are final.
+// NegotiationStatus is the negotiation status. Settled, Expired and Rejected are final.
 type NegotiationStatus uint8
 
 // The values of NegotiationStatus, in the program's order.
@@ -48,7 +48,7 @@ func (v NegotiationStatus) String() string {
 	return "NegotiationStatus(" + strconv.Itoa(int(v)) + ")"
 }
 
-// OfferSide is a side of a negotiation.
+// OfferSide is a negotiation side.
 type OfferSide uint8
 
 // The values of OfferSide, in the program's order.
@@ -107,7 +107,7 @@ func (v ZopaPhase) String() string {
 	return "ZopaPhase(" + strconv.Itoa(int(v)) + ")"
 }
 
-// BondState is the state of the seller's bond.
+// BondState is the seller's bond state.
 type BondState uint8
 
 // The values of BondState, in the program's order.
@@ -172,9 +172,9 @@ func (v BondReason) String() string {
 	return "BondReason(" + strconv.Itoa(int(v)) + ")"
 }
 
-// NegotiationParams is the terms of a negotiation.
+// NegotiationParams is the negotiation terms.
 type NegotiationParams struct {
-	// The deposit in base units of the mint, at least 100,000.
+	// The deposit in the mint's base units, at least 100,000.
 	EscrowAmount uint64
 	// SHA-256 of the service's description.
 	ServiceHash [32]byte
@@ -190,9 +190,9 @@ type NegotiationParams struct {
 	MinOfferBps uint16
 	// Whether the parties compare sealed reservation prices before they bargain. Requires a bond.
 	ZopaEnabled bool
-	// The bond that the seller has to deposit, in base units of the mint; 0 for none.
+	// The bond that the seller must deposit, in the mint's base units; 0 for none.
 	BondRequired uint64
-	// The arbiter of disputes about milestones, neither party; zero without milestones.
+	// The arbiter of disputes about milestones, neither party; zero unless milestones exist.
 	Arbiter solana.PublicKey
 	// Each milestone's share of the price in basis points, together 10,000, with zeros behind the last; all
 	// zeros to pay the price at once.
@@ -202,7 +202,7 @@ type NegotiationParams struct {
 	MilestoneDeadline int64
 	// The time to review a claimed milestone in hours, 1 to 168; 0 without milestones.
 	ReviewHours uint8
-	// Structured metadata of a known kind: 0, 1 or 2.
+	// Structured metadata with a known kind: 0, 1 or 2.
 	Metadata [64]byte
 	// The highest protocol fee that the buyer agrees to, in basis points. A higher fee in the configuration
 	// is StaleState.

@@ -26,8 +26,18 @@ problem, otherwise that of the first one (haggle help exit-codes).`
 
 var roles = []string{"any", "buyer", "seller"}
 
-// CheckWallet is the check that the wallet can be opened. Package preflight defines the other checks.
-const CheckWallet preflight.Check = "wallet"
+// The checks and statuses of results that the command makes itself, or tells from the others: see
+// agent.CheckResult.
+const (
+	// checkWallet is whether the wallet can be opened.
+	checkWallet = "wallet"
+	checkPolicy = "policy"
+	checkNode   = "node"
+	checkEvents = "events"
+
+	statusWarning = "warning"
+	statusProblem = "problem"
+)
 
 // Command returns "haggle doctor".
 func Command(s *session.Session) *cobra.Command {
@@ -72,7 +82,7 @@ type doctor struct {
 	*session.Session
 	config agent.PreflightConfig
 	view   view
-	// kind belongs to the first problem.
+	// kind is the kind of the first problem.
 	kind exitcode.Kind
 }
 
@@ -84,11 +94,11 @@ type view struct {
 }
 
 type checkView struct {
-	Check   preflight.Check  `json:"check"`
-	Status  preflight.Status `json:"status"`
-	Message string           `json:"message"`
-	Advice  string           `json:"advice,omitempty"`
-	// Details holds text from other machines, which Message does not contain.
+	Check   string `json:"check"`
+	Status  string `json:"status"`
+	Message string `json:"message"`
+	Advice  string `json:"advice,omitempty"`
+	// Details hold text of other machines, which Message does not contain.
 	Details *exitcode.Details `json:"details,omitempty"`
 }
 
@@ -123,8 +133,8 @@ func (d *doctor) run(ctx context.Context) error {
 	return d.finish()
 }
 
-// checkWallet opens the wallet to get the wallet address. A missing keypair is only a warning, because the
-// cluster can be checked all the same.
+// checkWallet opens the wallet for its address. A missing keypair is a warning, because the cluster can be
+// checked without one.
 func (d *doctor) checkWallet(ctx context.Context) {
 	if !d.config.Wallet.IsZero() {
 		return
@@ -150,8 +160,8 @@ func problem(check string, err error, advice string) agent.CheckResult {
 	}
 }
 
-// kindOf returns a problem's exit code.
-func kindOf(result preflight.Result) exitcode.Kind {
+// kindOf returns the exit code of a problem.
+func kindOf(result agent.CheckResult) exitcode.Kind {
 	kind := exitcode.KindOf(result.Err)
 	if kind != exitcode.Other {
 		return kind
