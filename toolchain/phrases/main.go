@@ -25,10 +25,10 @@ import (
 
 const (
 	// treeLimit is the largest share of the words of all comments, in percent.
-	treeLimit = 13.5
+	treeLimit = 7.0
 	// packageLimit is the largest share of a package with at least packageWords words.
-	packageLimit = 25.0
-	packageWords = 2_000
+	packageLimit = 17.0
+	packageWords = 1_000
 	// shown is the number of printed phrases.
 	shown = 40
 )

@@ -101,7 +101,7 @@ func TestPublicPackagesOfTheSDKHaveReasons(t *testing.T) {
 	require.True(t, found)
 	section, _, _ = strings.Cut(section, "\n#")
 	var explained []string
-	for _, row := range regexp.MustCompile("(?m)^\\| \\[sdk/([a-z]+)\\]\\(\\.\\./sdk/[a-z]+\\) \\| .+ \\|$").FindAllStringSubmatch(section, -1) {
+	for _, row := range regexp.MustCompile(`(?m)^\| \[sdk/([a-z]+)\]\(\.\./sdk/[a-z]+\) \| .+ \|$`).FindAllStringSubmatch(section, -1) {
 		explained = append(explained, row[1])
 	}
 	require.Equal(t, rooms, explained)
