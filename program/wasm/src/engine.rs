@@ -20,7 +20,7 @@ const ACCOUNTS: u32 = 5;
 
 type Accounts = Vec<(Address, AccountSharedData)>;
 
-/// A chain's accounts, with the native programs, the SPL programs and the sysvars.
+/// The accounts of a chain, with the native programs, the SPL programs and the sysvars.
 pub struct Engine(LiteSVM);
 
 impl Engine {
@@ -95,8 +95,8 @@ impl Engine {
             .map_err(|error| error.to_string())
     }
 
-    /// LiteSVM's send_transaction panics if a program written in a transaction cannot be loaded, and charges no
-    /// fee if loading fails. So every transaction is a simulation. The resulting accounts are stored here.
+    /// LiteSVM's send_transaction panics if a program that a transaction has written cannot be loaded, and
+    /// charges no fee if loading fails. So every transaction is a simulation, and its accounts are stored here.
     fn transaction(
         &mut self,
         request: &[u8],
@@ -183,8 +183,8 @@ impl Engine {
     }
 }
 
-/// Reports whether the failed transaction is included in a block and pays the fee: Agave executed it, or
-/// could load the fee payer and not the programs.
+/// Reports whether a failed transaction is part of a block and pays its fee: Agave executed it, or could load
+/// its fee payer and not its programs.
 fn is_charged(error: &TransactionError, meta: &TransactionMetadata) -> bool {
     match error {
         TransactionError::InstructionError(..)

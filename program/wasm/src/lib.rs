@@ -5,7 +5,7 @@
 //! Numbers are little-endian; byte strings start with their length (u32). Every response starts with a status
 //! byte: [`OK`], or [`ERROR`] and a UTF-8 text. An error leaves the accounts unchanged.
 //!
-//! The module checks neither signatures nor blockhashes: the ledger does, which knows clock and blocks.
+//! The module checks neither signatures nor blockhashes: the ledger does, which knows its clock and its blocks.
 
 mod engine;
 mod wire;
@@ -16,7 +16,7 @@ use engine::Engine;
 
 /// The response follows.
 pub const OK: u8 = 0;
-/// The text follows.
+/// A text follows.
 pub const ERROR: u8 = 1;
 
 struct Module {

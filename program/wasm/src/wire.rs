@@ -1,4 +1,4 @@
-//! Request and response layouts.
+//! The layout of requests and responses.
 
 use litesvm::types::TransactionMetadata;
 use solana_account::{AccountSharedData, ReadableAccount};
@@ -33,7 +33,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Writes a byte string prefixed with the length.
+/// Writes a byte string with its length.
 pub fn bytes(out: &mut Vec<u8>, value: &[u8]) {
     out.extend_from_slice(&(value.len() as u32).to_le_bytes());
     out.extend_from_slice(value);
@@ -43,7 +43,7 @@ fn count(out: &mut Vec<u8>, value: usize) {
     out.extend_from_slice(&(value as u32).to_le_bytes());
 }
 
-/// Writes the address and account. An absent account has no lamports.
+/// Writes an account with its address. An absent account has no lamports.
 pub fn account(out: &mut Vec<u8>, address: &Address, account: &AccountSharedData) {
     out.extend_from_slice(address.as_ref());
     out.extend_from_slice(&account.lamports().to_le_bytes());
