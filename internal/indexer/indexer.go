@@ -316,7 +316,7 @@ func atLeastUpTo(listed, beginning [][]transaction.Listed, slot uint64) [][]tran
 	return listed[:count]
 }
 
-// isWorthWriting reports whether a change has rows or accounts, moves the limit of the checkpoint by at least
+// isWorthWriting reports whether a batch has rows or accounts, moves the limit of the checkpoint by at least
 // transaction.SettledSlots, or comes more than writeEvery after the last write.
 func (x *Indexer) isWorthWriting(b *batch) bool {
 	return b.from != nil || len(b.slots) > 0 || len(b.verified) > 0 || len(b.accounts) > 0 ||

@@ -28,7 +28,9 @@ var ErrOldSchema = errors.New("an older version of haggle wrote the database")
 var ErrOtherSchema = errors.New("incompatible tables of an earlier version of haggle")
 
 // schema describes the tables to the packages that open databases.
-var schema = database.Schema{Kind: "index", VersionTable: "schema_version", Migrations: migrationsOf}
+var schema = database.Schema{
+	Kind: "index", VersionTable: "schema_version", Migrations: migrationsOf, Rebuildable: true,
+}
 
 func migrationsOf(postgres bool) fs.FS {
 	directory := "migrations/sqlite"

@@ -80,6 +80,20 @@ type CheckResult struct {
 	Err error
 }
 
+// The values of [CheckResult].Status.
+const (
+	StatusOK      = preflight.OK
+	StatusWarning = preflight.Warning
+	StatusProblem = preflight.Problem
+)
+
+// The values of [CheckResult].Check that callers can add to: see [CheckResult].
+const (
+	CheckNode   = preflight.CheckNode
+	CheckEvents = preflight.CheckEvents
+	CheckPolicy = preflight.CheckPolicy
+)
+
 // Preflight checks whether an agent can work with a cluster and a wallet: the nodes, the source of events, the
 // clock, the program and its configuration, the mints, the wallet's SOL and tokens, and its policy. [Runtime.Run]
 // makes the same checks before it starts. If no node answers, Preflight skips the checks that need one. It ends

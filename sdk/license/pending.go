@@ -33,15 +33,29 @@ func (c *Client) answered(ctx context.Context, send func() (Answer, error)) (Ans
 		if err != nil {
 			return answer, err
 		}
-		answer = details.answer()
+		answer = details.answer(answer.Negotiation.Round)
 	}
 	return answer, nil
 }
 
-// answer returns the publisher's answer to the client's newest offer. It follows from the status, because a negotiation
-// can also end by a deadline or by a party while the answer is pending.
-func (d *Details) answer() Answer {
+// answerActions maps the publisher's actions in the history to the actions of answers.
+var answerActions = map[string]Action{
+	"accept": ActionAccept, "await_approval": ActionApprove, "counter": ActionCounter, "reject": ActionReject,
+}
+
+// answer returns the publisher's answer to the client's offer of a round. The history contains it also after later
+// rounds, so that a repeated request receives its first answer. Without an entry the answer follows from the status,
+// because a deadline or a party can also end a negotiation while the answer is pending.
+func (d *Details) answer(round int) Answer {
 	answer := Answer{Action: ActionPending, Negotiation: d.Negotiation}
+	for _, r := range d.Rounds {
+		action, known := answerActions[r.Action]
+		if known && r.Number == round && r.Actor == "publisher" {
+			answer.Action, answer.Terms, answer.Reason, answer.Codes = action, r.Terms, r.Reason, r.Codes
+			answer.Negotiation.Round = round
+			return answer
+		}
+	}
 	if d.AnswerPending {
 		return answer
 	}

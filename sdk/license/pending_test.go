@@ -125,8 +125,14 @@ func TestPendingAnswerFollowsFromTheStatus(t *testing.T) {
 			"GET /api/negotiations/n-1": func(http.ResponseWriter) any {
 				d := countered(1_900)
 				d.Status, d.FinalTerms = status, new(priced(1_500))
-				if status == license.Rejected || status == license.TimedOut {
-					d.Reason = "final"
+				answered := &d.Rounds[1]
+				switch status {
+				case license.Accepted:
+					answered.Action, answered.Terms = "accept", new(priced(1_500))
+				case license.AwaitingApproval:
+					answered.Action = "await_approval"
+				default: // the publisher did not answer
+					d.Reason, d.Rounds = "final", d.Rounds[:1]
 				}
 				return d
 			},
@@ -136,6 +142,26 @@ func TestPendingAnswerFollowsFromTheStatus(t *testing.T) {
 		require.Equal(t, status, answer.Negotiation.Status)
 		require.Equal(t, []any{want.Action, want.Terms, want.Reason}, []any{answer.Action, answer.Terms, answer.Reason}, status)
 	}
+}
+
+// TestRepeatedProposalReceivesItsFirstAnswer repeats a proposal after the negotiation continued and ended.
+func TestRepeatedProposalReceivesItsFirstAnswer(t *testing.T) {
+	client := connect(t, script{
+		"POST /api/negotiations": pendingAnswer,
+		"GET /api/negotiations/n-1": func(http.ResponseWriter) any {
+			d := countered(1_900)
+			d.Status, d.Round, d.FinalTerms = license.Accepted, 2, new(priced(1_800))
+			d.Rounds = append(d.Rounds,
+				license.Round{Number: 2, Actor: "client", Action: "counter", Terms: new(priced(1_800))},
+				license.Round{Number: 2, Actor: "publisher", Action: "accept", Terms: new(priced(1_800))})
+			return d
+		},
+	})
+	answer, err := client.Propose(t.Context(), license.Proposal{Publisher: "site.example", Terms: priced(1_500)})
+	require.NoError(t, err)
+	require.Equal(t, license.ActionCounter, answer.Action)
+	require.Equal(t, priced(1_900), *answer.Terms)
+	require.Equal(t, 1, answer.Negotiation.Round)
 }
 
 // The caller gets the negotiation, so that it can continue to wait, or leave.

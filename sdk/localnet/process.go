@@ -113,10 +113,10 @@ func startProcess(command *exec.Cmd, cleanUp func() error) (*process, io.ReadClo
 	return p, stdoutReader, nil
 }
 
-// StartChild starts a command as the leader of a new process group, which Ctrl-C does not reach. On Linux the
+// StartCommand starts a command as the leader of a new process group, which Ctrl-C does not reach. On Linux the
 // kernel kills the child when this process ends. If the command starts, attend runs in a new goroutine, and must
 // wait for the end of the command.
-func StartChild(command *exec.Cmd, attend func()) error { return childprocess.Start(command, attend) }
+func StartCommand(command *exec.Cmd, attend func()) error { return childprocess.Start(command, attend) }
 
 // stop ends the whole process group, waits for it and removes its files.
 func (p *process) stop() error {

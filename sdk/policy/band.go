@@ -66,7 +66,7 @@ func (r *reading) checkBand(price Price) error {
 	return denial
 }
 
-// bandAmounts returns the amounts of an out-of-band price, and the exceeded limit.
+// bandAmounts returns the amounts of an out-of-band price, and the violated bound.
 func (d *Denial) bandAmounts(write func(uint64) string) string {
 	total, bound := sum(d.Requested, d.Used), "at most"
 	if total < d.Limit {

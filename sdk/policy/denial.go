@@ -75,7 +75,7 @@ type Denial struct {
 	Name string
 	// Mint is the amounts' mint. Lamports use the zero key.
 	Mint solana.PublicKey
-	// Limit is the highest allowed amount; for RuleMinPrice the lowest, and for RuleBand the exceeded bound.
+	// Limit is the highest allowed amount; for RuleMinPrice the lowest, and for RuleBand the violated bound.
 	// Used is the amount used by earlier transactions, and 0 unless the limit applies to a sum. Requested is
 	// the amount added by the transaction. With RuleMaxTotal and RuleBand Requested is the price, and Used
 	// the decay of all offers until the deal. Units: the mint's base units, or lamports.

@@ -248,7 +248,7 @@ func (c *Config) missing() error {
 	return &MissingLimitsError{Fields: fields}
 }
 
-// unknownPrograms returns an error for allowed programs that have no decoder.
+// unknownPrograms returns an error for allowed programs that neither the policy nor a decoder decodes.
 func (c *Config) unknownPrograms() error {
 	for _, program := range c.Programs {
 		if c.Decoders[program] == nil && !slices.Contains(knownPrograms(), program) {

@@ -45,7 +45,7 @@ func startGateway(ctx context.Context, program, address, folder string) (g *gate
 	g.process = exec.Command(program, "serve", "--json", "--db", address, "--listen", "127.0.0.1:0",
 		"--licensing-listen", "127.0.0.1:0")
 	g.process.Env, g.process.Stdout, g.process.Stderr = environment(folder), writing, g.log
-	err = localnet.StartChild(g.process, func() { g.ended <- g.process.Wait() })
+	err = localnet.StartCommand(g.process, func() { g.ended <- g.process.Wait() })
 	if err = errors.Join(err, writing.Close()); err != nil {
 		return nil, err
 	}

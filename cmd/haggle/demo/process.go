@@ -39,7 +39,7 @@ func startProcess(
 	if err != nil {
 		return nil, err
 	}
-	err = localnet.StartChild(p.command, func() {
+	err = localnet.StartCommand(p.command, func() {
 		for lines := bufio.NewScanner(stdout); lines.Scan(); {
 			var action actions.Action
 			if json.Unmarshal(lines.Bytes(), &action) == nil && action.Name != "" {

@@ -26,18 +26,8 @@ problem, otherwise that of the first one (haggle help exit-codes).`
 
 var roles = []string{"any", "buyer", "seller"}
 
-// The checks and statuses of results that the command makes itself, or tells from the others: see
-// agent.CheckResult.
-const (
-	// checkWallet is whether the wallet can be opened.
-	checkWallet = "wallet"
-	checkPolicy = "policy"
-	checkNode   = "node"
-	checkEvents = "events"
-
-	statusWarning = "warning"
-	statusProblem = "problem"
-)
+// checkWallet is the command's own check: whether the wallet can be opened.
+const checkWallet = "wallet"
 
 // Command returns "haggle doctor".
 func Command(s *session.Session) *cobra.Command {
@@ -128,7 +118,7 @@ func (d *doctor) run(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	if policyErr != nil {
-		d.add(problem(checkPolicy, policyErr, "haggle policy --help has an example"))
+		d.add(problem(agent.CheckPolicy, policyErr, "haggle policy --help has an example"))
 	}
 	return d.finish()
 }
@@ -149,14 +139,14 @@ func (d *doctor) checkWallet(ctx context.Context) {
 		result.Advice = own.Hint
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		result.Status = statusWarning
+		result.Status = agent.StatusWarning
 	}
 	d.add(result)
 }
 
 func problem(check string, err error, advice string) agent.CheckResult {
 	return agent.CheckResult{
-		Check: check, Status: statusProblem, Text: exitcode.Text(err), Advice: advice, Err: err,
+		Check: check, Status: agent.StatusProblem, Text: exitcode.Text(err), Advice: advice, Err: err,
 	}
 }
 
@@ -167,9 +157,9 @@ func kindOf(result agent.CheckResult) exitcode.Kind {
 		return kind
 	}
 	switch result.Check {
-	case checkNode, checkEvents:
+	case agent.CheckNode, agent.CheckEvents:
 		return exitcode.Network
-	case checkPolicy:
+	case agent.CheckPolicy:
 		return exitcode.Denied
 	}
 	return kind
@@ -178,9 +168,9 @@ func kindOf(result agent.CheckResult) exitcode.Kind {
 // add prints a result, or keeps it for the JSON document.
 func (d *doctor) add(result agent.CheckResult) {
 	switch result.Status {
-	case statusWarning:
+	case agent.StatusWarning:
 		d.view.Warnings++
-	case statusProblem:
+	case agent.StatusProblem:
 		d.view.Problems++
 		if d.kind == exitcode.None {
 			d.kind = kindOf(result)

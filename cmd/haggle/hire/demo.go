@@ -217,7 +217,7 @@ func (st *stage) start(ctx context.Context, name string, arguments []string) (*c
 	if err != nil {
 		return nil, err
 	}
-	err = localnet.StartChild(c.command, func() {
+	err = localnet.StartCommand(c.command, func() {
 		c.read(output, st)
 		c.status = c.command.Wait()
 		close(c.ended)

@@ -68,6 +68,8 @@ func Failure(err error) error {
 		exitcode.Case{Is: indexer.ErrOtherSchema, Kind: exitcode.Refused,
 			Hint: "delete the database, or set another --db, and index again: haggle index run --db ..."},
 		exitcode.Case{Is: database.ErrVersion, Kind: exitcode.Refused, Hint: "set another --db"},
+		exitcode.Case{Is: database.ErrReplaced, Kind: exitcode.Other, Hint: "end all processes that use the file, then index again"},
+		exitcode.Case{Is: database.ErrHardLinks, Kind: exitcode.Other, Hint: "use a file with one name"},
 		exitcode.Case{Is: indexer.ErrAnotherIndexer, Kind: exitcode.Other,
 			Hint: "run one indexer per database; the database is consistent"},
 		exitcode.Case{Is: indexer.ErrOtherChain, Kind: exitcode.Refused,

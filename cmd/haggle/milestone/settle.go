@@ -179,7 +179,7 @@ func (f *agreementFlags) finish(ctx context.Context, t onchain.Step) error {
 	}
 	if t.Session.DryRun {
 		payer := transaction.Message.AccountKeys[0]
-		action := t.Client.At(n).SettleByAgreement(payer, f.split())
+		action := t.Client.Negotiation(n.Address).SettleByAgreement(payer, f.split())
 		return onchain.DryRun(ctx, t.Session, t.Client, action, t.Key)
 	}
 	if err := haggle.SignTransaction(ctx, transaction, t.Key); err != nil {

@@ -43,6 +43,9 @@ type Schema struct {
 	VersionTable string
 	// Migrations returns the goose migrations for PostgreSQL or for SQLite: files ending in .sql, in the root.
 	Migrations func(postgres bool) fs.FS
+	// Rebuildable reports whether the data can be made again. If so, opening a SQLite file does not read all of it in
+	// search of damage.
+	Rebuildable bool
 	// Readers is the number of further read-only connections to a SQLite file. They never wait for a
 	// transaction that writes. If zero, readers share the connection of writers.
 	Readers int

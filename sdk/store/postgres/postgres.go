@@ -65,6 +65,11 @@ func Connect(address string, tables database.Schema) (*database.Database, error)
 	if err != nil {
 		return nil, database.ErrAddress // the error of pgx can quote the address
 	}
+	for parameter := range parsed.RuntimeParams {
+		if strings.HasPrefix(parameter, "pool_") {
+			delete(parsed.RuntimeParams, parameter) // pgxpool's; a server rejects it
+		}
+	}
 	name := fmt.Sprintf("%s on %s:%d", parsed.Database, parsed.Host, parsed.Port)
 	if strings.HasPrefix(parsed.Host, "/") {
 		name = fmt.Sprintf("%s on the socket in %s", parsed.Database, parsed.Host)

@@ -105,7 +105,7 @@ func open(ctx context.Context, opened *database.Database) error {
 		return unreadable(opened, err)
 	}
 	opened.Release = func() error { return errors.Join(anchor.Close(), opened.DB.Close()) }
-	if err := checkContent(ctx, anchor, opened.Schema.VersionTable); err != nil {
+	if err := checkContent(ctx, anchor, opened.Schema); err != nil {
 		return unreadable(opened, err)
 	}
 	files, err := openFiles(path)
@@ -196,17 +196,19 @@ func create(path string) (string, error) {
 }
 
 // checkContent checks that the file is empty or a database with a version table.
-func checkContent(ctx context.Context, db *sql.Conn, versionTable string) error {
-	var result string
-	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&result); err != nil {
-		return err
-	}
-	if result != "ok" {
-		return fmt.Errorf("%w: %s", database.ErrDamaged, result)
+func checkContent(ctx context.Context, db *sql.Conn, tables database.Schema) error {
+	if !tables.Rebuildable {
+		var result string
+		if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&result); err != nil {
+			return err
+		}
+		if result != "ok" {
+			return fmt.Errorf("%w: %s", database.ErrDamaged, result)
+		}
 	}
 	var foreign bool
 	err := db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM sqlite_schema)
-		AND NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = $1)`, versionTable).Scan(&foreign)
+		AND NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = $1)`, tables.VersionTable).Scan(&foreign)
 	if err == nil && foreign {
 		err = fmt.Errorf("%w: tables of another program", database.ErrVersion)
 	}
