@@ -327,7 +327,10 @@ func (l listeners) run(ctx context.Context, g *gateway) error {
 			g.metrics.Stopping()
 			grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 			defer cancel()
-			return server.Shutdown(grace)
+			if err := server.Shutdown(grace); err != nil {
+				return errors.Join(err, server.Close()) // ends the requests that wait for a lock of the database
+			}
+			return nil
 		})
 	}
 	return group.Wait()

@@ -215,6 +215,7 @@ func (j *Jobs) settings(config Config) (*river.Config, error) {
 		JobTimeout: jobTimeout, RescueStuckJobsAfter: rescueAfter,
 		CompletedJobRetentionPeriod: retention, DiscardedJobRetentionPeriod: 24 * retention,
 		FetchPollInterval: fetchEvery,
+		MaxAttempts:       1, // the insertion of a job that may be repeated says how often
 		Middleware:        []rivertype.Middleware{&tracing{tracer: config.TracerProvider.Tracer(scope)}},
 		Queues:            map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: workers}},
 		PeriodicJobs: []*river.PeriodicJob{

@@ -16,7 +16,7 @@ import (
 var statuses = map[service.Kind]int{
 	service.NotFound: http.StatusNotFound, service.Forbidden: http.StatusForbidden,
 	service.Conflict: http.StatusConflict, service.Limit: http.StatusTooManyRequests,
-	service.Invalid: http.StatusUnprocessableEntity,
+	service.Invalid: http.StatusUnprocessableEntity, service.Unknown: http.StatusServiceUnavailable,
 }
 
 func model(status int, code, detail string) *huma.ErrorModel {

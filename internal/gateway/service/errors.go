@@ -28,6 +28,8 @@ const (
 	Limit Kind = "limit"
 	// Invalid: the request is wrong in [Error.Field].
 	Invalid Kind = "invalid"
+	// Unknown: the change was made or not, because the connection to the database was lost.
+	Unknown Kind = "outcome-unknown"
 )
 
 // The codes of conflicts and limits. Other errors have the kind as the code.
@@ -156,6 +158,7 @@ func problem(err error) error {
 		retryAfter time.Duration
 	}{
 		{store.ErrInProgress, Conflict, CodeInProgress, "", time.Second},
+		{store.ErrOutcomeUnknown, Unknown, string(Unknown), "", time.Second},
 		{store.ErrNotFound, NotFound, string(NotFound), "", 0},
 		{store.ErrExists, Conflict, CodeExists, "", 0},
 		{store.ErrSuspended, Forbidden, identity.CodeSuspended, "", 0},
@@ -183,8 +186,11 @@ func problem(err error) error {
 		found := &Error{
 			Kind: e.kind, Code: e.code, Field: e.field, Detail: err.Error(), RetryAfter: e.retryAfter, cause: err,
 		}
-		if e.is == store.ErrInProgress {
+		switch e.is {
+		case store.ErrInProgress:
 			found.Detail = InProgress
+		case store.ErrOutcomeUnknown:
+			found.Detail = store.ErrOutcomeUnknown.Error() // the rest is about the database
 		}
 		if match := fieldOf.FindStringSubmatch(found.Detail); match != nil && found.Kind == Invalid {
 			found.Field = match[1]

@@ -131,11 +131,18 @@ func (t *transaction) newStates(
 		Strategy   queries.NullNumber
 		Definition queries.JSON
 	}
+	// A statement that waits for a lock reads other tables as they were before: the strategies would be old.
+	if lock := t.store.Dialect.lock("FOR NO KEY UPDATE"); lock != "" {
+		err := t.each(ctx, func(scan) error { return nil },
+			`SELECT id FROM publishers WHERE id IN (`+inList(1, len(publishers))+`) ORDER BY id`+lock, anyOf(publishers)...)
+		if err != nil {
+			return nil, err
+		}
+	}
 	found, err := collect[row](ctx, t, `SELECT p.id AS publisher, p.published_floor_micro AS floor,
 		v.id AS strategy, v.definition FROM publishers p
 		LEFT JOIN negotiation_strategies v ON v.publisher_id = p.id AND v.is_active
-		WHERE p.is_active AND p.id IN (`+inList(1, len(publishers))+`) ORDER BY p.id, v.id`+
-		t.store.Dialect.lock("FOR NO KEY UPDATE OF p"), anyOf(publishers)...)
+		WHERE p.is_active AND p.id IN (`+inList(1, len(publishers))+`) ORDER BY p.id, v.id`, anyOf(publishers)...)
 	if err != nil {
 		return nil, err
 	}

@@ -37,8 +37,8 @@ type scan = func(targets ...any) error
 // session is a transaction on one connection.
 type session interface {
 	statements
-	// commit executes the writes in their order, and commits. If it returns an error of the connection, the
-	// outcome of the transaction is unknown; after any other error nothing has changed.
+	// commit executes the writes in their order, and commits. After [ErrOutcomeUnknown] they may
+	// have been executed; after any other error nothing has changed.
 	commit(ctx context.Context, writes ...write) error
 	// handle returns the driver's transaction.
 	handle() Tx

@@ -15,6 +15,8 @@ var (
 		"use sqlite:PATH or postgres://USER@HOST:PORT/DATABASE")
 	// ErrInProgress means that another transaction holds the lock. Nothing has changed; try again.
 	ErrInProgress = errors.New("negotiation in progress: try again")
+	// ErrOutcomeUnknown means that the connection was lost during the commit. The change was made or not.
+	ErrOutcomeUnknown = errors.New("outcome unknown: read the object, or repeat the request with the same idempotency key")
 	// ErrNotFound means that no row has the id.
 	ErrNotFound = errors.New("not found")
 	// ErrKeyReused means that an idempotency key belongs to a request with another body.

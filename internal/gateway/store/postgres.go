@@ -17,7 +17,25 @@ import (
 )
 
 // postgres implements [database].
-type postgres struct{ pool *pgxpool.Pool }
+type postgres struct {
+	pool *pgxpool.Pool
+	// beginning is the statement that begins a transaction that writes.
+	beginning string
+}
+
+// The longest time that a transaction waits for a lock, and that it is open without a statement. After the second, as
+// when the machine of another gateway is lost, the server ends the transaction, so that its locks block nobody.
+const (
+	lockTimeout = 10 * time.Second
+	idleTimeout = time.Minute
+)
+
+// beginning returns a statement that begins a transaction. Limits are counted under locks, so that the statement
+// behind a lock must see the rows that its former holder has committed, whatever the database's default isolation is.
+func beginning(lock time.Duration) string {
+	return fmt.Sprintf("begin isolation level read committed; set local lock_timeout = %d; "+
+		"set local idle_in_transaction_session_timeout = %d", lock.Milliseconds(), idleTimeout.Milliseconds())
+}
 
 func connectPostgres(ctx context.Context, config Config) (*Store, error) {
 	parsed, err := pgxpool.ParseConfig(config.Address)
@@ -35,7 +53,7 @@ func connectPostgres(ctx context.Context, config Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{Dialect: Postgres, Name: name, database: &postgres{pool}}, nil
+	return &Store{Dialect: Postgres, Name: name, database: &postgres{pool, beginning(cmp.Or(config.lockTimeout, lockTimeout))}}, nil
 }
 
 func (p *postgres) prepare(ctx context.Context) error {
@@ -89,7 +107,7 @@ type postgresSession struct {
 }
 
 func (p *postgres) begin(ctx context.Context) (session, error) {
-	return p.beginTx(ctx, pgx.TxOptions{})
+	return p.beginTx(ctx, pgx.TxOptions{BeginQuery: p.beginning})
 }
 
 func (p *postgres) snapshot(ctx context.Context) (session, error) {
@@ -142,8 +160,12 @@ func (s *postgresSession) commit(ctx context.Context, writes ...write) error {
 		return nil
 	})
 	err := s.tx.SendBatch(ctx, batch).Close()
-	if s.committed {
+	switch {
+	case s.committed:
 		return nil // a connection that is lost after the answer to COMMIT changes nothing
+	case err != nil && s.tx.Conn().IsClosed():
+		// Also after a FATAL answer: a server that waits for a standby has committed already.
+		return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
 	}
 	return err
 }

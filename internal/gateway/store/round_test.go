@@ -190,8 +190,8 @@ func TestRoundNeedsFewRoundTrips(t *testing.T) {
 	require.EqualValues(t, 3, f.messages.count.Swap(0), "BEGIN; the lock; the writes with COMMIT")
 	_, err = f.CreateNegotiations(t.Context(), f.creation(f.publisher), counter)
 	require.NoError(t, err)
-	require.EqualValues(t, 5, f.messages.count.Load(),
-		"BEGIN; the client; the publishers; the limits; the writes with COMMIT")
+	require.EqualValues(t, 6, f.messages.count.Load(),
+		"BEGIN; the client; the publishers' lock; their strategies; the limits; the writes with COMMIT")
 }
 
 // Terms above a threshold wait for the publisher, and not for the deadline of the negotiation.

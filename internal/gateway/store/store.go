@@ -46,6 +46,8 @@ type Config struct {
 	Waiting func(reason error)
 	// Now returns the time. If nil, time.Now is used.
 	Now func() time.Time
+	// lockTimeout is the longest wait for a lock in PostgreSQL. If zero, it is the constant of this name.
+	lockTimeout time.Duration
 	// tracer, if not nil, is called for each message to PostgreSQL.
 	tracer pgx.QueryTracer
 }

@@ -31,10 +31,16 @@ func (s *Store) beginUnit(ctx context.Context, key *Key, read func(*Unit) error)
 		return nil, err
 	}
 	u := &Unit{t: t, key: key}
+	complete := false
+	defer func() {
+		if !complete {
+			u.End(ctx)
+		}
+	}()
 	if err := read(u); err != nil {
-		u.End(ctx)
 		return nil, classify(err)
 	}
+	complete = true
 	return u, nil
 }
 
