@@ -8,7 +8,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/audit"
 )
 
-// requireFinding requires the only finding of a report.
+// requireFinding requires a report with this finding only.
 func requireFinding(t *testing.T, h *history, problem audit.Problem, chain string, entry, until int64) {
 	t.Helper()
 	report := h.verify(t)
@@ -20,7 +20,7 @@ func requireFinding(t *testing.T, h *history, problem audit.Problem, chain strin
 		found)
 }
 
-// An untouched database has no finding, and the report says which entries no checkpoint covers.
+// An untouched database yields no findings, and the report lists the entries that no checkpoint covers.
 func TestUntouchedHistoryIsValid(t *testing.T) {
 	onBothHistories(t, func(t *testing.T, h *history) {
 		require.Equal(t, &audit.Report{Chains: 3, Entries: 15, Checkpoints: 1, Uncovered: 2,
@@ -47,7 +47,7 @@ func TestChangedEntryIsFound(t *testing.T) {
 	})
 }
 
-// The text and hash of an entry of another negotiation do not pass as an entry of this one.
+// An entry does not pass with the text and hash of another negotiation's entry.
 func TestEntryOfAnotherNegotiationIsFound(t *testing.T) {
 	onBothHistories(t, func(t *testing.T, h *history) {
 		h.attack(t, `UPDATE audit_entries SET entry = (SELECT entry FROM audit_entries`+entriesFrom(h.ids[0],
@@ -116,7 +116,7 @@ func TestRewrittenChainIsFound(t *testing.T) {
 	})
 }
 
-// The finding names the part between the last checkpoint that agrees and the first one that does not.
+// The finding names the part between the last checkpoint that agrees and the first that does not.
 func TestPartlyRewrittenChainIsLocated(t *testing.T) {
 	onBothHistories(t, func(t *testing.T, h *history) {
 		h.checkpoint(t) // entries 1 to 3 of the third negotiation in checkpoint 1, 4 and 5 in checkpoint 2
@@ -125,7 +125,7 @@ func TestPartlyRewrittenChainIsLocated(t *testing.T) {
 	})
 }
 
-// A rewritten chain that goes on is signed by the next checkpoint, and still found by the earlier one.
+// A rewritten chain that goes on is signed by the next checkpoint, and still found by the earlier checkpoint.
 func TestRewrittenChainThatContinuesIsFound(t *testing.T) {
 	onBothHistories(t, func(t *testing.T, h *history) {
 		h.rewrite(t, h.ids[0], 2)

@@ -110,7 +110,7 @@ func (h *history) verify(t *testing.T) *audit.Report {
 	return report
 }
 
-// attack executes statements after it has dropped the triggers and the keys that protect the history.
+// attack drops the triggers and keys that protect the history, and executes statements.
 func (h *history) attack(t *testing.T, statements ...string) {
 	t.Helper()
 	all := []string{`ALTER TABLE audit_entries DISABLE TRIGGER ALL`,
@@ -127,13 +127,12 @@ func (h *history) attack(t *testing.T, statements ...string) {
 	}
 }
 
-// entriesFrom returns the condition for the entries of a negotiation from a sequence.
+// entriesFrom returns the condition for a negotiation's entries from a sequence on.
 func entriesFrom(id string, from int) string {
 	return fmt.Sprintf(` WHERE negotiation_id = '%s' AND sequence >= %d`, id, from)
 }
 
-// rewrite replaces a word in the entries of a negotiation and computes all hashes again, in the negotiation
-// too.
+// rewrite replaces a word in a negotiation's entries and computes all hashes again, in the negotiation too.
 func (h *history) rewrite(t *testing.T, id string, from int64) {
 	t.Helper()
 	links, err := h.AuditEntries(t.Context(), id, 0, 100)

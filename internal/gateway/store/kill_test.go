@@ -19,11 +19,11 @@ import (
 	"github.com/haggle-protocol/haggle/internal/audit"
 )
 
-// childVariable has the address of the database, the client and the publishers of a process that is killed.
+// childVariable passes the database address, the client and the publishers to the killed process.
 const childVariable = "HAGGLE_TEST_GATEWAY_STORE"
 
-// child opens negotiations, plays rounds and accepts until it is killed. It writes a line for each
-// transaction that is committed: the idempotency key and the negotiation.
+// child opens negotiations, plays rounds and accepts until it is killed. It writes a line for each committed
+// transaction: the idempotency key and the negotiation.
 func child() int {
 	var work struct {
 		Address    string
@@ -89,7 +89,7 @@ func (s *Store) deal(ctx context.Context, client, publisher int64, name string,
 	return err
 }
 
-// A gateway that is killed at any moment loses no transaction that it has confirmed, and leaves none in part.
+// A gateway killed at any moment loses no transaction that it confirmed, and leaves none in part.
 func TestAKilledProcessLosesAndRepeatsNothing(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		publishers := []int64{f.publisher.ID}
@@ -112,10 +112,10 @@ func TestAKilledProcessLosesAndRepeatsNothing(t *testing.T) {
 			rounds := map[string]int{"open": 1, "round": 2, "accept": 3}[key[strings.LastIndex(key, "-")+1:]]
 			require.GreaterOrEqual(t, n.CurrentRound, rounds, key)
 		}
-		// Each key is one round of the client, and every part of a transaction is there.
+		// Each key is a client's round, and no transaction is incomplete.
 		keys := count(t, f.db, `SELECT COUNT(*) FROM idempotency_keys`)
 		require.GreaterOrEqual(t, keys, int64(len(confirmed)))
-		// Each of the workers was in one transaction at most when it was killed.
+		// Each worker was in at most one transaction when it was killed.
 		require.LessOrEqual(t, keys, int64(len(confirmed)+3*len(publishers)))
 		require.Equal(t, keys, count(t, f.db, `SELECT COUNT(*) FROM negotiation_rounds WHERE actor = 'client'`))
 		require.Equal(t, keys, count(t, f.db, `SELECT SUM(current_round) FROM negotiations`))
@@ -141,7 +141,7 @@ func TestAKilledProcessLosesAndRepeatsNothing(t *testing.T) {
 	})
 }
 
-// killed runs a child until it has confirmed some transactions, kills it, and returns the confirmed ones.
+// killed runs a child until it confirmed some transactions, kills it, and returns the confirmed ones.
 func killed(t *testing.T, address string, client int64, publishers []int64, run int) map[string]string {
 	t.Helper()
 	work, err := json.Marshal(map[string]any{"Address": address, "Client": client, "Publishers": publishers,

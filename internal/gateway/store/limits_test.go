@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 )
 
-// create opens a negotiation of a client and returns the limit that forbids it.
+// create opens a client's negotiation and returns the limit that forbids it.
 func create(t require.TestingT, f *fixture, s *Store, client Client, publishers ...Publisher) *LimitError {
 	c := f.creation(publishers...)
 	c.Client = client.ID
@@ -35,7 +35,7 @@ func create(t require.TestingT, f *fixture, s *Store, client Client, publishers 
 	}
 }
 
-// Anonymous clients share one place with a publisher, registered ones three others.
+// Anonymous clients share a single place with a publisher, registered clients three others.
 func TestAnonymousClientsCannotHoldAPublisher(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		var anonymous []Client
@@ -66,8 +66,8 @@ func TestAnonymousClientsCannotHoldAPublisher(t *testing.T) {
 	})
 }
 
-// A client has one open negotiation with a publisher, so that no client closes a publisher to others. Negotiations that
-// wait for an approval, which takes a day, take no place of other clients.
+// A client can open a single negotiation with a publisher, so that no client closes a publisher to others.
+// Negotiations awaiting approval, which takes a day, take no places from other clients.
 func TestLargeProposalsDoNotCloseAPublisher(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		s := f.open(t, Limits{})
@@ -95,7 +95,7 @@ func TestLargeProposalsDoNotCloseAPublisher(t *testing.T) {
 	})
 }
 
-// A client opens negotiations with ten proposals in any hour. A bundle is one proposal.
+// A client opens negotiations with ten proposals in any hour. A bundle counts as a single proposal.
 func TestAClientOpensTenNegotiationsAnHour(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		var publishers []Publisher
@@ -138,7 +138,7 @@ func TestTheLimitsHoldUnderConcurrency(t *testing.T) {
 					create(assertAll{t}, f, s, anonymous[i%5], f.publisher)
 					return
 				}
-				// Bundles over the same publishers in different orders do not wait for each other.
+				// Bundles over the same publishers in different orders do not deadlock.
 				create(assertAll{t}, f, s, f.client, publishers[i-25], publishers[50-i])
 			})
 		}
@@ -170,7 +170,7 @@ func (a assertAll) Errorf(format string, arguments ...any) {
 }
 func (a assertAll) FailNow() { panic("see the failure above") }
 
-// Of concurrent rounds with the same expected state, one is executed; the others get the next state or
+// Of concurrent rounds with equal expected state, one round is executed; the others get the next state or
 // ErrInProgress.
 func TestOneOfConcurrentRoundsWins(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
@@ -213,8 +213,8 @@ func TestOneOfConcurrentRoundsWins(t *testing.T) {
 	})
 }
 
-// While a transaction has a negotiation, another store gets ErrInProgress at once in PostgreSQL, and in
-// SQLite after its wait for the file.
+// While a transaction locks a negotiation, another store gets ErrInProgress at once in PostgreSQL, and after
+// the file lock timeout in SQLite.
 func TestALockedNegotiationIsInProgress(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		n := f.negotiate(t)
@@ -230,7 +230,7 @@ func TestALockedNegotiationIsInProgress(t *testing.T) {
 					require.NoError(t, err)
 					require.Zero(t, ended)
 				}
-				// Readers never wait.
+				// Readers never block.
 				_, err = other.Negotiation(t.Context(), n.ID)
 				require.NoError(t, err)
 				return counter(states)
@@ -239,7 +239,7 @@ func TestALockedNegotiationIsInProgress(t *testing.T) {
 	})
 }
 
-// Of concurrent requests with one idempotency key, one is executed.
+// Of concurrent requests sharing an idempotency key, only one is executed.
 func TestOneOfConcurrentRepetitionsIsExecuted(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		other := f.open(t, Limits{})
@@ -249,7 +249,7 @@ func TestOneOfConcurrentRepetitionsIsExecuted(t *testing.T) {
 		for i := range 16 {
 			group.Go(func() {
 				s := []*Store{f.Store, other}[i%2]
-				// The key is the same for both negotiations, so that the row lock does not order the transactions.
+				// Both negotiations use the same key, so that the row lock does not order the transactions.
 				id := []string{n.ID, second.ID}[i/2%2]
 				for {
 					result, err := s.Round(t.Context(), RoundRequest{Negotiations: []string{id}, Key: &Key{"acme", "k", "body"}},
@@ -282,7 +282,7 @@ func TestOneOfConcurrentRepetitionsIsExecuted(t *testing.T) {
 	})
 }
 
-// A bundle is accepted as a whole: one offer that has changed leaves all as they were.
+// A bundle is accepted as a whole: a single changed offer leaves all as they were.
 func TestABundleIsAcceptedAsAWhole(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		c := f.creation(f.publisher, f.addPublisher(t, "site-b.local"))

@@ -19,7 +19,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/testpostgres"
 )
 
-// server is the PostgreSQL server of all tests. Each test has its own databases.
+// server runs PostgreSQL for all tests. Each test uses separate databases.
 var server *testpostgres.Server
 
 func TestMain(m *testing.M) {
@@ -43,7 +43,7 @@ func onBoth(t *testing.T, test func(t *testing.T, f *fixture)) {
 	}
 }
 
-// fixture is a store with a publisher and a client. Its clock moves only when a test moves it.
+// fixture is a store with a publisher and a client. The clock moves only when a test moves it.
 type fixture struct {
 	*Store
 	// db is a handle of database/sql on the store's connections.
@@ -56,7 +56,7 @@ type fixture struct {
 	messages  messages
 }
 
-// messages counts the messages to PostgreSQL: a batch is one.
+// messages counts the messages to PostgreSQL: a batch counts as a single message.
 type messages struct{ count atomic.Int64 }
 
 func (m *messages) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
@@ -98,7 +98,7 @@ func newFixture(t *testing.T, address string) *fixture {
 	return f
 }
 
-// sqlOf returns a handle of database/sql on the connections of a store.
+// sqlOf returns a database/sql handle for a store's connections.
 func sqlOf(t *testing.T, s *Store) *sql.DB {
 	t.Helper()
 	p, is := s.database.(*postgres)
@@ -169,7 +169,7 @@ func (s *Store) Round(ctx context.Context, request RoundRequest, decide Decide) 
 	return decided(ctx, decide)(s.BeginRound(ctx, request))
 }
 
-// Offer is an offer of a round.
+// Offer is an offer in a round.
 type Offer struct {
 	Negotiation string
 	Round       int
@@ -266,7 +266,7 @@ func (f *fixture) accepted(t *testing.T) Negotiation {
 
 func at1800(State) (Terms, error) { return Terms{PriceMicro: 1800}, nil }
 
-// count returns the result of a query of one number.
+// count returns the number that a query returns.
 func count(t *testing.T, db *sql.DB, statement string, arguments ...any) (n int64) {
 	t.Helper()
 	require.NoError(t, db.QueryRowContext(context.Background(), statement, arguments...).Scan(&n))

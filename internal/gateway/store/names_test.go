@@ -96,8 +96,8 @@ func TestConfusableNamesAtOnceAreRefused(t *testing.T) {
 	})
 }
 
-// A database of an older version can have confusable names. It opens, all keep their names, and the first owner of a
-// form reserves it.
+// A database with an older schema can contain confusable names. It opens, all names are kept, and a form's
+// first owner reserves it.
 func TestConfusableNamesOfOlderOwnersStay(t *testing.T) {
 	for dialect, address := range map[Dialect]string{
 		SQLite: "sqlite:" + filepath.Join(t.TempDir(), "gateway.db"), Postgres: server.Create(t),

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Two gateways that share a database accept each nonce of a key once.
+// Two gateways that share a database accept each nonce once per key.
 func TestANonceIsUsedOnceByAllGateways(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		stores := []*Store{f.Store, f.open(t, Limits{})}
@@ -39,7 +39,7 @@ func TestANonceIsUsedOnceByAllGateways(t *testing.T) {
 	})
 }
 
-// A nonce is kept until every gateway refuses its signature, also one whose clock is late.
+// A nonce is kept until every gateway refuses the signature, even a gateway with a late clock.
 func TestExpiredNoncesAreDeleted(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		use := func(nonce string, after time.Duration) error {

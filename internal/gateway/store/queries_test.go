@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A newer gateway can migrate the database while this one runs.
+// A newer gateway can migrate the database while an older gateway runs.
 func TestAColumnOfALaterVersionChangesNothing(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		n := f.accepted(t)
@@ -44,7 +44,7 @@ func TestAColumnOfALaterVersionChangesNothing(t *testing.T) {
 	})
 }
 
-// A definition sets only the columns that repeat its parts.
+// A definition sets only the columns that copy parts of it.
 func TestADefinitionFillsOnlyItsColumns(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		hostile := `{"publisher_id": 99, "strategy_name": "other", "Version": "7", "definition": {}, "is_active": 1,

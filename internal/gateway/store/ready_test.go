@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// OpenExisting opens what a gateway has written, and neither creates nor migrates a database.
+// OpenExisting opens a database that a gateway wrote, and neither creates nor migrates it.
 func TestAnExistingDatabaseIsNotMigrated(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		require.NoError(t, f.Ready(t.Context()))

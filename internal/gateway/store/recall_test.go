@@ -11,7 +11,8 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 )
 
-// TestEarlierProposalsAreRecalled has the proposals of a client to one publisher in the period, and no others.
+// TestEarlierProposalsAreRecalled checks that only a client's proposals to the publisher in the period are
+// recalled.
 func TestEarlierProposalsAreRecalled(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		f.Store = f.open(t, Limits{PerClientHour: 100, OpenPerClient: 100, OpenPerPublisher: 100})

@@ -25,7 +25,7 @@ import (
 
 func (f *fixture) context() context.Context { return context.Background() }
 
-// A change of a strategy is a version, and a negotiation keeps the version with which it began.
+// A strategy change adds a version, and a negotiation keeps the initial version.
 func TestStrategiesAreVersions(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		n := f.negotiate(t)
@@ -75,7 +75,7 @@ func TestStrategiesAreVersions(t *testing.T) {
 	})
 }
 
-// Each part of a definition is in its column.
+// Each part of a definition is copied to the right column.
 func TestADefinitionFillsEveryColumn(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		var parts map[string]json.RawMessage
@@ -222,7 +222,7 @@ func TestConcurrentChangesOfAPublisherAreKept(t *testing.T) {
 				})
 				changed <- err
 			}()
-			time.Sleep(50 * time.Millisecond) // the other change reads, or waits for this one
+			time.Sleep(50 * time.Millisecond) // the other change reads, or waits for this change
 			p.Name = "Renamed"
 			return nil
 		})
@@ -329,7 +329,7 @@ func TestAnalyticsCountsDaysAndStates(t *testing.T) {
 	})
 }
 
-// Several processes that start on an empty database find one schema, and a newer one is refused.
+// Several processes that start on an empty database create a single schema, and refuse a newer schema.
 func TestSeveralProcessesOpenANewDatabase(t *testing.T) {
 	for dialect, address := range map[Dialect]string{
 		SQLite: "sqlite:" + filepath.Join(t.TempDir(), "a b%20?#.db"), Postgres: server.Create(t),
@@ -357,7 +357,7 @@ func TestSeveralProcessesOpenANewDatabase(t *testing.T) {
 	}
 }
 
-// Two gateways that get the same request at once add one object.
+// Two gateways that get the same request at once add a single object.
 func TestACreationWithAKeyHappensOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		stores := []*Store{f.Store, f.open(t, Limits{})}
@@ -404,7 +404,7 @@ func TestACreationWithAKeyHappensOnce(t *testing.T) {
 	})
 }
 
-// openOlder returns a new database with the schema of an older version.
+// openOlder returns a new database with an older schema.
 func openOlder(t *testing.T, config Config, version int) *Store {
 	t.Helper()
 	older, err := connect(t.Context(), config)
@@ -418,7 +418,7 @@ func openOlder(t *testing.T, config Config, version int) *Store {
 	return older
 }
 
-// A database of an older version can have a name twice. The first client keeps it for itself.
+// A database with an older schema can contain a name twice. The first client reserves it.
 func TestNamesOfOlderClientsAreTaken(t *testing.T) {
 	for dialect, address := range map[Dialect]string{
 		SQLite: "sqlite:" + filepath.Join(t.TempDir(), "gateway.db"), Postgres: server.Create(t),
@@ -444,7 +444,7 @@ func TestNamesOfOlderClientsAreTaken(t *testing.T) {
 	}
 }
 
-// The database has hashes of keys, and the publishers' hidden limits.
+// The database contains key hashes and the publishers' hidden limits.
 func TestOnlyTheOwnerReadsTheFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "gateway.db")
 	check := func() {

@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 )
 
-// A negotiation goes through its states, and every row of it is in the database.
+// A negotiation goes through all states, and every row is in the database.
 func TestANegotiationEndsWithALicence(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		n := f.negotiate(t)
@@ -99,7 +99,7 @@ func TestANegotiationEndsWithALicence(t *testing.T) {
 	})
 }
 
-// An error of the decision, or one that breaks a rule, changes nothing.
+// An error of the decision, or an invalid decision, changes nothing.
 func TestARefusedDecisionChangesNothing(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		n := f.negotiate(t)
@@ -137,7 +137,7 @@ func TestARefusedDecisionChangesNothing(t *testing.T) {
 	})
 }
 
-// A repeated request gets the stored answer, byte for byte, even after the negotiation has ended.
+// A repeated request gets the stored answer, byte for byte, even after the negotiation ended.
 func TestARepeatedRequestGetsTheStoredAnswer(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		never := func([]State) (Outcome, error) { return Outcome{}, errors.New("decided again") }
@@ -179,7 +179,7 @@ func TestARepeatedRequestGetsTheStoredAnswer(t *testing.T) {
 	})
 }
 
-// Each round trip between the lock and COMMIT adds to the time for which others wait. SQLite has none.
+// Each round trip between the lock and COMMIT delays other transactions. SQLite needs none.
 func TestRoundNeedsFewRoundTrips(t *testing.T) {
 	f := newFixture(t, server.Create(t))
 	n := f.negotiate(t)
@@ -194,7 +194,7 @@ func TestRoundNeedsFewRoundTrips(t *testing.T) {
 		"BEGIN; the client; the publishers' lock; their strategies; the limits; the writes with COMMIT")
 }
 
-// Terms above a threshold wait for the publisher, and not for the deadline of the negotiation.
+// Terms above a threshold need the publisher's approval, and the negotiation deadline no longer applies.
 func TestAnApprovalEndsANegotiation(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		wait := func(s State) (Terms, error) { return Terms{ApprovalDeadline: s.Now.Add(48 * time.Hour)}, nil }
@@ -238,8 +238,8 @@ func TestAnApprovalEndsANegotiation(t *testing.T) {
 	})
 }
 
-// Negotiations end after their deadline, in batches, and before the sweep a late round ends its negotiation
-// itself.
+// Negotiations end after their deadline, in batches, and before the sweep a late round itself ends the
+// negotiation.
 func TestNegotiationsEndAfterTheirDeadline(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		var ids []string
@@ -271,8 +271,8 @@ func TestNegotiationsEndAfterTheirDeadline(t *testing.T) {
 	})
 }
 
-// Two requests with one key can each lock another negotiation. The later one gets the answer of the first, whether its
-// decision succeeds or not, and changes nothing. SQLite has one unit of work at a time.
+// Two requests sharing a key can lock different negotiations. The later request gets the first answer,
+// whether the decision succeeds or not, and changes nothing. SQLite runs a single unit of work at a time.
 func TestKeyTakenMeanwhileReplaysItsAnswer(t *testing.T) {
 	f := newFixture(t, server.Create(t))
 	first, failing, late := f.negotiate(t), f.negotiate(t), f.negotiate(t)

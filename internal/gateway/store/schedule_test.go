@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSeveralStrategiesAreActive shows the versions that are active together, and that a negotiation begins
-// and continues with the selected one.
+// TestSeveralStrategiesAreActive checks which versions are active together, and that a negotiation begins and
+// continues with the selected version.
 func TestSeveralStrategiesAreActive(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		add := func(replaced int64, definition string) Strategy {

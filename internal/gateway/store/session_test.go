@@ -16,8 +16,8 @@ func (f *fixture) rename(ctx context.Context, t *transaction, name string) error
 	return t.each(ctx, nil, `UPDATE publishers SET name = $2 WHERE id = $1`, f.publisher.ID, name)
 }
 
-// requireName requires the name of the publisher, and that no transaction holds its row. The server releases
-// the locks of a lost connection a moment later.
+// requireName requires the publisher's name, and that no transaction locks the row. The server releases a
+// lost connection's locks a moment later.
 func (f *fixture) requireName(t *testing.T, name string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -30,7 +30,7 @@ func (f *fixture) requireName(t *testing.T, name string) {
 	}))
 }
 
-// added is a write that succeeds, and failing one that fails when it is executed.
+// added is a write that succeeds, failing fails when executed.
 var (
 	added = writesOf(queries.Querier.AddIdempotencyKey, queries.AddIdempotencyKeyParams{
 		Owner: "o", CreatedAt: queries.NullTime(start),
@@ -149,7 +149,7 @@ func TestConnectionOfAnAbandonedListIsUsedAgain(t *testing.T) {
 	require.Equal(t, before, process())
 }
 
-// Requests that hold a connection while they wait for another can wait for each other.
+// Requests that hold a connection while waiting for another can deadlock.
 func TestFinishReleasesTheConnection(t *testing.T) {
 	f := newFixture(t, server.Create(t))
 	n := f.negotiate(t)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A version is deleted only if it neither is active nor belongs to the record of a negotiation.
+// A version is deleted only if it neither is active nor belongs to a negotiation's record.
 func TestOnlyUnusedStrategiesAreDeleted(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		used := f.strategy

@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// socket is the name of PostgreSQL's socket in its folder.
+// socket is the file name of PostgreSQL's socket.
 const socket = ".s.PGSQL.5432"
 
-// A gateway that starts together with its PostgreSQL waits for it.
+// A gateway that starts together with PostgreSQL waits for it.
 func TestOpenWaitsForPostgreSQL(t *testing.T) {
 	folder := t.TempDir()
 	address := "postgres://" + "haggle@/postgres?sslmode=disable&host=" + folder

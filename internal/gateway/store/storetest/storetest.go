@@ -19,7 +19,7 @@ type Database struct {
 	Dialect store.Dialect
 	// Address is for [store.Config].
 	Address string
-	// file is that of SQLite.
+	// file is SQLite's file.
 	file string
 }
 
