@@ -9,14 +9,14 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
-// AdministratorKey is an API key of an operator of the gateway. The key itself is not stored.
+// AdministratorKey is an API key of a gateway operator. The key itself is not stored.
 type AdministratorKey struct {
 	// ID is set by the store.
 	ID string
-	// Hash is the SHA-256 of the key in lowercase hexadecimal digits. It is unique.
+	// Hash is the key's SHA-256 in lowercase hexadecimal digits. It is unique.
 	Hash      string
 	CreatedAt time.Time
-	// RevokedAt is zero for a key that is not revoked.
+	// RevokedAt is zero unless the key is revoked.
 	RevokedAt time.Time
 }
 
@@ -24,7 +24,8 @@ func administratorOf(row queries.AdministratorKey) AdministratorKey {
 	return AdministratorKey{row.ID, row.Hash, time.Time(row.CreatedAt), time.Time(row.RevokedAt)}
 }
 
-// FirstAdministratorKey adds a key if there is none, also no revoked one. Otherwise it returns [ErrNotFound].
+// FirstAdministratorKey adds a key if none exists, not even a revoked key. Otherwise it returns
+// [ErrNotFound].
 func (s *Store) FirstAdministratorKey(ctx context.Context, hash string) (AdministratorKey, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -34,7 +35,7 @@ func (s *Store) FirstAdministratorKey(ctx context.Context, hash string) (Adminis
 		queries.FirstAdministratorKeyParams{ID: id.String(), Hash: hash, CreatedAt: s.now().UnixMicro()}))
 }
 
-// ReplaceAdministratorKeys revokes all administrator keys and adds one, in one transaction.
+// ReplaceAdministratorKeys revokes all administrator keys and adds another, in a single transaction.
 func (s *Store) ReplaceAdministratorKeys(
 	ctx context.Context, hash string,
 ) (added AdministratorKey, err error) {

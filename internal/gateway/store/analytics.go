@@ -9,27 +9,27 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
-// Day has the figures of the negotiations that began on one day in UTC and have one status.
+// Day describes the negotiations that began on a day in UTC and share a status.
 type Day struct {
-	// Start is the beginning of the day.
+	// Start is when the day begins.
 	Start  time.Time     `json:"date"`
 	Status engine.Status `json:"status"`
 	Count  int64         `json:"count"`
 	// AverageRounds is the mean of CurrentRound.
 	AverageRounds float64 `json:"average_rounds"`
-	// AverageSeconds is the mean time from the start to the end; zero for a status that is not final.
+	// AverageSeconds is the mean time from start to end; zero unless the status is final.
 	AverageSeconds float64 `json:"average_seconds"`
-	// AveragePriceMicro is the mean of the agreed prices per fetch, in millionths of the publisher's currency;
-	// zero unless the status is accepted. It is rounded to 53 bits.
+	// AveragePriceMicro is the mean agreed price per fetch in millionths of the publisher's currency; zero
+	// unless the status is accepted. It is rounded to 53 bits.
 	AveragePriceMicro float64 `json:"average_price_micro"`
 }
 
 // MaxDays is the longest period of Analytics.
 const MaxDays = 366
 
-// Analytics returns the figures of a publisher's negotiations that began from one time until before another
-// one, ordered by day and status. Days and statuses without negotiations are left out. Publisher 0 is all
-// publishers, whose average prices are meaningful only if they have one currency. The period is at most
+// Analytics returns figures for a publisher's negotiations that began at or after from and before until,
+// ordered by day and status. Days and statuses without negotiations are left out. Publisher 0 selects all
+// publishers; average prices are then meaningful only if all use the same currency. The period is at most
 // [MaxDays].
 func (s *Store) Analytics(ctx context.Context, publisher int64, from, until time.Time) ([]Day, error) {
 	if !from.Before(until) || until.Sub(from) > MaxDays*24*time.Hour {
@@ -53,14 +53,13 @@ func dayOf(row queries.DaysRow) Day {
 	}
 }
 
-// Total has the figures of all negotiations that have one status.
+// Total describes all negotiations with a status.
 type Total struct {
 	Status engine.Status
 	Count  int64
 	// Rounds is the sum of CurrentRound.
 	Rounds int64
-	// Duration is the sum of the times from the start to the end; zero for a status that is not final. Its
-	// precision is 1 microsecond.
+	// Duration is the sum of the times from start to end, in microseconds; zero unless the status is final.
 	Duration time.Duration
 }
 

@@ -16,7 +16,7 @@ var (
 // allHeads selects the head of each negotiation.
 const allHeads = `SELECT id, audit_length, audit_head FROM negotiations`
 
-// AuditSnapshot implements [audit.Source]. The id of a negotiation names its chain.
+// AuditSnapshot implements [audit.Source]. A chain is named by the negotiation id.
 func (s *Store) AuditSnapshot(ctx context.Context, heads func(audit.Head) error,
 	links func(audit.Link) error) error {
 	return s.snapshot(ctx, func(on statements) error {
@@ -42,8 +42,8 @@ func (s *Store) ChangedHeads(ctx context.Context, since time.Time, act func(audi
 	return eachHead(ctx, s.read, act, allHeads+` WHERE updated_at >= $1`, since.UnixMicro())
 }
 
-// AuditEntries returns entries of a negotiation in their order: at most limit of them after the entry with a
-// sequence, from 0 for the first.
+// AuditEntries returns up to limit entries of a negotiation in sequence order, starting after a sequence; 0
+// selects the first entry.
 func (s *Store) AuditEntries(ctx context.Context, negotiation string, after int64, limit int) ([]audit.Link,
 	error) {
 	if err := checkID("negotiation", negotiation); err != nil {

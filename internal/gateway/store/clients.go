@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
-// ClientKind is the way in which a client proves its identity.
+// ClientKind names how a client proves an identity.
 type ClientKind string
 
 // The kinds.
@@ -27,17 +27,16 @@ type Client struct {
 	// ID is set by the store.
 	ID   int64
 	Kind ClientKind
-	// Subject is unique among the clients of a kind: the identity that was verified.
+	// Subject is the verified identity, unique among clients of the same kind.
 	Subject string
-	// Name is the name of the verified registration, which no other client has. It is empty for an anonymous
-	// client.
+	// Name is the verified registration's name, unique among clients; empty for anonymous clients.
 	Name string
-	// PublicKey is the Ed25519 key in base64url of a client that signs its requests; otherwise it is empty.
+	// PublicKey is a signing client's Ed25519 key in base64url; otherwise empty.
 	PublicKey string
 	CreatedAt time.Time
-	// SuspendedAt is zero for a client that is not suspended.
+	// SuspendedAt is zero unless the client is suspended.
 	SuspendedAt time.Time
-	// KeyRevokedAt is zero for a PublicKey that is not revoked.
+	// KeyRevokedAt is zero unless PublicKey is revoked.
 	KeyRevokedAt time.Time
 }
 
@@ -59,9 +58,10 @@ func clientOf(row queries.Client) Client {
 	}
 }
 
-// RegisterClient adds a client. A repetition of a request with an idempotency key returns the client of the
-// first one. It returns a [NameError] if another one has the name or a confusable one, [ErrExists] if another one
-// of the kind has the subject, [ErrFormerKey] if a client had the public key before, and [ErrKeyReused].
+// RegisterClient adds a client. Repeating a request with an idempotency key returns the first request's
+// client. It returns a [NameError] if another client uses the name or a confusable name, [ErrExists] if
+// another client of the kind uses the subject, [ErrFormerKey] if a client had the public key before, and
+// [ErrKeyReused].
 func (s *Store) RegisterClient(ctx context.Context, c Client, key *Key) (Client, error) {
 	names := formsOf(c.Name)
 	added, _, err := addOnce(ctx, s, key, func(t *transaction) (Client, error) {
@@ -87,16 +87,17 @@ func (s *Store) RegisterClient(ctx context.Context, c Client, key *Key) (Client,
 	return added, err
 }
 
-// AnonymousClient returns the anonymous client with a subject. It adds one if there is none.
+// AnonymousClient returns the anonymous client with a subject. It adds the client if missing.
 func (s *Store) AnonymousClient(ctx context.Context, subject string) (Client, error) {
 	return single("anonymous client", clientOf)(
 		s.write.AnonymousClient(ctx, subject, queries.NullTime(s.now())))
 }
 
-// UpdateClient locks the row of a client, calls change, and stores the subject, the public key, its revocation and the
-// suspension. If the subject changes, the previous one is stored as a former key. It returns [ErrNotFound] if no
-// client has the id, [ErrExists] if another client of the kind has the new subject, and [ErrFormerKey] if a client
-// had the new public key before. An error of change is returned, and nothing is stored.
+// UpdateClient locks a client row, calls change, and stores the subject, the public key, the key revocation
+// and the suspension. If the subject changes, the previous subject is stored as a former key. It returns
+// [ErrNotFound] for an unknown id, [ErrExists] if another client of the kind uses the new subject, and
+// [ErrFormerKey] if a client had the new public key before. An error from change is returned, and nothing is
+// stored.
 func (s *Store) UpdateClient(
 	ctx context.Context, id int64, change func(*Client) error,
 ) (changed Client, err error) {
@@ -133,8 +134,8 @@ func (s *Store) UpdateClient(
 	return changed, err
 }
 
-// refuseFormerKey returns [ErrFormerKey] if a client of any kind has replaced or revoked the client's public key. Call it
-// after the subject is written: that write waits for any transaction that replaces the same subject.
+// refuseFormerKey returns [ErrFormerKey] if a client of any kind replaced or revoked the client's public key.
+// Call it after the subject is written: that write waits for any transaction that replaces the same subject.
 func (t *transaction) refuseFormerKey(ctx context.Context, c Client) error {
 	if c.PublicKey == "" {
 		return nil
@@ -149,15 +150,15 @@ func (t *transaction) refuseFormerKey(ctx context.Context, c Client) error {
 	return ErrFormerKey
 }
 
-// FormerKey is a public key that its client has replaced.
+// FormerKey is a public key that a client replaced.
 type FormerKey struct {
 	Client    int64
 	PublicKey string
-	// EndedAt is the time of the replacement, or of an earlier revocation.
+	// EndedAt is when the key was replaced, or revoked if that was earlier.
 	EndedAt time.Time
 }
 
-// FormerKey returns the key with which a client of a kind had a subject before, or [ErrNotFound].
+// FormerKey returns the key with which a client of the kind held a subject before, or [ErrNotFound].
 func (s *Store) FormerKey(ctx context.Context, kind ClientKind, subject string) (FormerKey, error) {
 	return single("former key", func(row queries.FormerClientKey) FormerKey {
 		return FormerKey{row.ClientID, row.PublicKey, time.Time(row.EndedAt)}
@@ -180,22 +181,22 @@ func (s *Store) Clients(ctx context.Context, page Page) (List[Client], error) {
 		"clients", nil)
 }
 
-// APIKey is a key of a publisher or of a client. The key itself is not stored.
+// APIKey is a publisher's or a client's key. The key itself is not stored.
 type APIKey struct {
 	// ID is set by the store.
 	ID string
-	// Hash is the SHA-256 of the key in lowercase hexadecimal digits. It is unique.
+	// Hash is the key's SHA-256 in lowercase hexadecimal digits. It is unique.
 	Hash   string `json:"-"`
 	Name   string
 	Scopes []string
-	// Publisher or Client is the owner; the other one is zero.
+	// Publisher or Client is the owner; the other field is zero.
 	Publisher, Client int64
 	CreatedAt         time.Time
-	// ExpiresAt is zero for a key that does not expire. RevokedAt is zero for a key that is not revoked.
+	// ExpiresAt is zero if the key does not expire, RevokedAt if it was not revoked.
 	ExpiresAt, RevokedAt time.Time
-	// ReplacedBy is the ID of the key that a rotation has added; empty without a rotation.
+	// ReplacedBy is the key ID added by a rotation; empty if not rotated.
 	ReplacedBy string
-	// OwnerSuspendedAt is the time of the client's suspension. Only [Store.KeyWithOwner] sets it.
+	// OwnerSuspendedAt is when the client was suspended. Only [Store.KeyWithOwner] sets it.
 	OwnerSuspendedAt time.Time
 }
 
@@ -224,15 +225,14 @@ func (s *Store) addKey(ctx context.Context, run queries.Querier, k APIKey) (APIK
 	}))
 }
 
-// CreateKey adds an API key. It returns [ErrKeyReused], and for a repetition of a request with an idempotency
-// key the API key of the first one with replayed true, without its hash: the database cannot return the text
-// of a key.
+// CreateKey adds an API key. It returns [ErrKeyReused], and for a repeated request with an idempotency key
+// the first request's API key with replayed true and no hash: the database cannot return the key text.
 func (s *Store) CreateKey(ctx context.Context, k APIKey, key *Key) (added APIKey, replayed bool, err error) {
 	return addOnce(ctx, s, key, func(t *transaction) (APIKey, error) { return s.addKey(ctx, t, k) })
 }
 
-// KeyWithOwner returns an API key with the name of its owner, or [ErrNotFound]. The key can be expired or
-// revoked. Each request with a key begins with it, so it is one statement, and at most one in keyLifetime.
+// KeyWithOwner returns an API key and the owner's name, or [ErrNotFound]. The key can be expired or revoked.
+// Each request with a key calls it first, so it executes a single statement, and at most once in keyLifetime.
 func (s *Store) KeyWithOwner(ctx context.Context, hash string) (APIKey, string, error) {
 	return s.keys.get(hash, func() (APIKey, string, error) {
 		row, err := s.read.KeyWithOwner(ctx, hash)
@@ -252,8 +252,8 @@ func (s *Store) Key(ctx context.Context, id string) (APIKey, error) {
 	return single("API key "+id, keyOf)(s.read.Key(ctx, id))
 }
 
-// RevokeKey revokes an API key. A key that is revoked already keeps its time. It returns [ErrNotFound] if no
-// key has the id.
+// RevokeKey revokes an API key. A key revoked before keeps the earlier time. It returns [ErrNotFound] for an
+// unknown id.
 func (s *Store) RevokeKey(ctx context.Context, id string) (APIKey, error) {
 	if err := checkID("API key", id); err != nil {
 		return APIKey{}, err
@@ -263,9 +263,9 @@ func (s *Store) RevokeKey(ctx context.Context, id string) (APIKey, error) {
 	return revoked, err
 }
 
-// RotateKey adds an API key with the owner, name, scopes and end of another one, which expires after an
-// overlap, or at its own end if that is earlier, in one transaction. It returns [ErrNotFound] if no key has
-// the id, and [ErrKeyEnded] if the key is expired, revoked or replaced already.
+// RotateKey adds an API key with the owner, name, scopes and end of another key, in a single transaction. The
+// old key expires after an overlap, or at the original end if earlier. It returns [ErrNotFound] for an
+// unknown id, and [ErrKeyEnded] if the key is expired, revoked or replaced already.
 func (s *Store) RotateKey(ctx context.Context, id, newHash string, overlap time.Duration) (
 	added, replaced APIKey, err error,
 ) {
@@ -303,7 +303,7 @@ func (s *Store) RotateKey(ctx context.Context, id, newHash string, overlap time.
 	return added, replaced, err
 }
 
-// Keys lists the API keys of a publisher or of a client, newest first. The other one is zero.
+// Keys lists a publisher's or a client's API keys, newest first. The other owner is zero.
 func (s *Store) Keys(ctx context.Context, publisher, client int64, page Page) (List[APIKey], error) {
 	owner := condition{"publisher_id = ", publisher}
 	if client != 0 {
@@ -313,7 +313,7 @@ func (s *Store) Keys(ctx context.Context, publisher, client int64, page Page) (L
 		"api_keys", where{owner})
 }
 
-// checkID returns [ErrNotFound] for an id that is not a UUID.
+// checkID returns [ErrNotFound] unless id is a UUID.
 func checkID(object, id string) error {
 	if parsed, err := uuid.Parse(id); err != nil || parsed.String() != id {
 		return fmt.Errorf("%s %q: %w", object, id, ErrNotFound)

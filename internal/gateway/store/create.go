@@ -22,24 +22,25 @@ type Proposal struct {
 	Terms     json.RawMessage
 }
 
-// Creation opens one or several negotiations of a client.
+// Creation opens one or several negotiations for a client.
 type Creation struct {
 	Client int64
-	// Proposals are one or several, with different publishers. All negotiations are created or none.
+	// Proposals holds at least one proposal, each with a different publisher. All negotiations are created or
+	// none.
 	Proposals []Proposal
-	// Bundle is the JSON of the bundle that the negotiations belong to. Without one it is empty.
+	// Bundle is the JSON bundle that the negotiations belong to; empty if none.
 	Bundle json.RawMessage
-	// Deadline is the time until which an initiated negotiation waits; State.Deadline has it.
+	// Deadline ends the waiting of initiated negotiations; State.Deadline holds it.
 	Deadline time.Time
 	// Recall selects the client's earlier proposals that the states have.
 	Recall Recall
 	Key    *Key
 }
 
-// BeginCreation prepares negotiations with active strategies of their publishers, so that the caller can answer the
-// first proposals. The states have status initiated; the proposal is the current offer, and each decision records the
-// client's round. The limits are checked in the transaction, which locks the client and the publishers. A bundle is
-// one proposal of the client.
+// BeginCreation prepares negotiations with the publishers' active strategies, so that the caller can answer
+// the first proposals. The states have status initiated; the proposal is the current offer, and each decision
+// records the client's round. The limits are checked in the transaction, which locks the client and the
+// publishers. A bundle counts as a single proposal.
 //
 // It returns a [LimitError] if a limit is reached, [ErrNoStrategy], [ErrNotFound] for a client or an active
 // publisher that does not exist, [ErrSuspended], [ErrKeyReused], and [ErrInProgress] if the database is busy.
@@ -63,8 +64,8 @@ func (s *Store) BeginCreation(ctx context.Context, c Creation) (*Unit, error) {
 	return s.beginUnit(ctx, c.Key, func(u *Unit) error { return u.open(ctx, c, publishers) })
 }
 
-// open prepares negotiations. Every such transaction locks the client first and then the publishers by their ids, so
-// that two never wait for each other.
+// open prepares negotiations. Every such transaction locks the client first and then the publishers by their
+// ids, so that they never deadlock.
 func (u *Unit) open(ctx context.Context, c Creation, publishers []int64) error {
 	u.opening = true
 	t := u.t
@@ -75,7 +76,7 @@ func (u *Unit) open(ctx context.Context, c Creation, publishers []int64) error {
 	if err != nil {
 		return err
 	}
-	// All requests with the key are of one client, whose row is locked.
+	// All requests with the key come from the same client, and the client row is locked.
 	if found, err := replay(ctx, t, c.Key, &u.result); err != nil || found {
 		return err
 	}
@@ -119,12 +120,11 @@ func anyOf[ID int64 | string](ids []ID) (values []any) {
 	return values
 }
 
-// newStates locks the publishers and returns the states of the new negotiations in the order of the
-// proposals.
+// newStates locks the publishers and returns the new negotiations' states in proposal order.
 func (t *transaction) newStates(
 	ctx context.Context, c Creation, client Client, publishers []int64,
 ) ([]State, error) {
-	// A publisher without an active strategy has a row with the strategy 0.
+	// A publisher lacking an active strategy yields a row with strategy 0.
 	type row struct {
 		Publisher  int64
 		Floor      queries.NullNumber
@@ -146,7 +146,7 @@ func (t *transaction) newStates(
 	if err != nil {
 		return nil, err
 	}
-	// The time is read after the locks: creations of a publisher have increasing times.
+	// The time is read after the locks: a publisher's creations have increasing times.
 	now := t.store.now()
 	var states []State
 	for _, p := range c.Proposals {
@@ -189,8 +189,8 @@ func (t *transaction) newStates(
 	return states, nil
 }
 
-// checkLimits returns a [LimitError] if a limit does not allow the negotiations. A negotiation that has
-// passed its deadline is not open, whether it was swept or not.
+// checkLimits returns a [LimitError] if a limit does not allow the negotiations. A negotiation past the
+// deadline is not open, swept or not.
 func (t *transaction) checkLimits(
 	ctx context.Context, client Client, publishers []int64, now time.Time,
 ) error {
@@ -198,15 +198,15 @@ func (t *transaction) checkLimits(
 	hourAgo := now.Add(-time.Hour)
 	anonymous := client.Kind == ClientAnonymous
 	arguments := append([]any{client.ID, hourAgo.UnixMicro(), now.UnixMicro(), anonymous}, anyOf(publishers)...)
-	// The row of publisher 0 counts the client's proposals of the last hour in Used; First is the oldest creation.
-	// The other rows count a publisher's open negotiations: in Used those that share places with the client's, in
-	// Own the client's own. First and FirstOwn are their earliest deadlines.
+	// The row of publisher 0 counts the client's proposals of the last hour in Used; First is the oldest
+	// creation time. Other rows count a publisher's open negotiations: in Used those that share places with
+	// the client's, in Own the client's own. First and FirstOwn are their earliest deadlines.
 	type usage struct {
 		Publisher       int64
 		Used, Own       int
 		First, FirstOwn queries.NullTime
 	}
-	// An agreement of an anonymous client never becomes a licence, so that it takes its place while it waits, too.
+	// An anonymous client's agreement never becomes a licence, so it counts while waiting for approval, too.
 	const shared = `anonymous = $4 AND (anonymous OR status <> 'awaiting_approval')`
 	usages, err := collect[usage](ctx, t, `SELECT 0 AS publisher, COUNT(DISTINCT COALESCE(bundle_id, id)) AS used, 0 AS own,
 			MIN(created_at) AS first, NULL AS first_own
@@ -239,5 +239,5 @@ func (t *transaction) checkLimits(
 	return nil
 }
 
-// positive returns a time to wait of at least a second.
+// positive rounds a waiting time up to at least a second.
 func positive(wait time.Duration) time.Duration { return max(wait, time.Second) }

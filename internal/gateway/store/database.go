@@ -18,12 +18,12 @@ type database interface {
 	writer() statements
 	// begin begins a transaction that writes.
 	begin(context.Context) (session, error)
-	// snapshot begins a transaction that reads one state of the database.
+	// snapshot begins a transaction that reads a consistent state of the database.
 	snapshot(context.Context) (session, error)
 	close() error
 }
 
-// statements executes statements, in a transaction or outside of one.
+// statements executes statements inside or outside a transaction.
 type statements interface {
 	queries.Querier
 	// each executes a statement that this package composes. It calls row for each row, with a function that
@@ -31,10 +31,10 @@ type statements interface {
 	each(ctx context.Context, row func(scan) error, statement string, arguments ...any) error
 }
 
-// scan reads the columns of a row into targets.
+// scan reads a row's columns into targets.
 type scan = func(targets ...any) error
 
-// session is a transaction on one connection.
+// session is a transaction on a connection.
 type session interface {
 	statements
 	// commit executes the writes in their order, and commits. After [ErrOutcomeUnknown] they may
@@ -46,8 +46,8 @@ type session interface {
 	end(ctx context.Context)
 }
 
-// Tx is an open transaction of the store, for a library that writes rows of its own in it. The field of the store's
-// dialect is set. The store commits it or rolls it back.
+// Tx is an open transaction of the store, for a library that writes additional rows in it. The field for the
+// store's dialect is set. The store commits it or rolls it back.
 type Tx struct {
 	Postgres pgx.Tx
 	SQLite   *sql.Tx
@@ -56,7 +56,7 @@ type Tx struct {
 // write executes a statement that changes rows and returns none.
 type write func(context.Context, queries.Querier) error
 
-// writesOf returns the writes of a query function, one for each row.
+// writesOf returns the writes of a query function, one per row.
 func writesOf[P any](statement func(queries.Querier, context.Context, P) error, rows ...P) (writes []write) {
 	for _, row := range rows {
 		writes = append(writes, func(ctx context.Context, on queries.Querier) error {

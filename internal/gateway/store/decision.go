@@ -15,54 +15,55 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
-// State is the input of a decision. The transaction has locked the negotiation.
+// State is the input for a decision. The negotiation is locked in the transaction.
 type State struct {
 	Negotiation
-	// Definition is that of the strategy version with which the negotiation began.
+	// Definition is the definition of the strategy version in use since the negotiation began.
 	Definition json.RawMessage
 	// Floor is the publisher's published floor; 0 if there is none.
 	Floor int64
-	// Proposals are the terms of the client's earlier proposals to the publisher: see [Recall].
+	// Proposals holds the terms of the client's earlier proposals to the publisher: see [Recall].
 	Proposals []json.RawMessage
-	// Versions are the publisher's active strategy versions, at least one, in the order of their creation, with ID,
-	// publisher and definition. Only a new negotiation has them: it begins with the newest, or see [State.Use].
+	// Versions lists the publisher's active strategy versions, at least one, in creation order, with ID,
+	// publisher and definition. It is set for new negotiations only: they begin with the newest version
+	// unless [State.Use] is called.
 	Versions []Strategy
-	// Now is the time of the transaction.
+	// Now is the transaction time.
 	Now time.Time
 }
 
-// Update is the change of a negotiation.
+// Update changes a negotiation.
 type Update struct {
-	// Rounds are recorded in their order. They belong to the next round if one of them is a proposal or an
-	// acceptance of the client, and otherwise to the current one.
+	// Rounds are recorded in slice order. They belong to the next round if any is a proposal or an acceptance
+	// by the client, and otherwise to the current round.
 	Rounds []Round
 	// Status is the new status.
 	Status engine.Status
 	// Reason explains a final status.
 	Reason string
-	// Terms is the new current offer, and OfferBy its author. If Terms is empty, the offer stays.
+	// Terms is the new current offer, made by OfferBy. If Terms is empty, the offer stays.
 	Terms   json.RawMessage
 	OfferBy engine.Party
 	// FinalTerms and AgreedPriceMicro are set if the status is accepted, and only then. The price is in
 	// millionths.
 	FinalTerms       json.RawMessage
 	AgreedPriceMicro *int64
-	// Deadline is required for a status that is not final, and lies after State.Now.
+	// Deadline is required unless the status is final, and lies after State.Now.
 	Deadline time.Time
 }
 
 // Outcome is the result of a decision over one or several negotiations.
 type Outcome struct {
-	// Updates has one for each negotiation, in the order of the states.
+	// Updates holds an update per negotiation, in the order of the states.
 	Updates []Update
 	// Answer is stored with the idempotency key, and returned for a repetition of the request.
 	Answer json.RawMessage
-	// Enqueue, if not nil, adds jobs in the transaction of the decisions, so that both are committed or neither.
-	// Its error ends the transaction without a change.
+	// Enqueue, if not nil, adds jobs in the transaction of the decisions, so that both are committed or
+	// neither. An error rolls the transaction back.
 	Enqueue func(context.Context, Tx) error
 }
 
-// auditedRound is the data of an audit entry of kind "round".
+// auditedRound is the content of a "round" audit entry.
 type auditedRound struct {
 	Round     int             `json:"round"`
 	Actor     engine.Party    `json:"actor"`
@@ -76,7 +77,7 @@ type auditedRound struct {
 	Messages  []Message       `json:"messages,omitempty"`
 }
 
-// auditedStatus is the data of an audit entry of kind "status".
+// auditedStatus is the content of a "status" audit entry.
 type auditedStatus struct {
 	From       engine.Status   `json:"from,omitempty"`
 	To         engine.Status   `json:"to"`
@@ -86,9 +87,9 @@ type auditedStatus struct {
 	Deadline   time.Time       `json:"deadline"`
 }
 
-// changes are the rows that a transaction adds.
+// changes holds the rows that a transaction adds.
 type changes struct {
-	// by is that of the audit entries.
+	// by is written to the audit entries.
 	by string
 
 	rounds   []queries.AddRoundParams
@@ -124,7 +125,7 @@ func (d Update) check(n *Negotiation, now time.Time) error {
 	return validJSON("terms", d.Terms)
 }
 
-// validJSON returns an error for a document that is neither JSON nor empty. SQLite stores any text.
+// validJSON returns an error for a document that is neither empty nor JSON. SQLite stores any text.
 func validJSON(name string, document json.RawMessage) error {
 	if len(document) > 0 && !json.Valid(document) {
 		return fmt.Errorf("%s: invalid JSON", name)
@@ -132,7 +133,7 @@ func validJSON(name string, document json.RawMessage) error {
 	return nil
 }
 
-// ActionLeave is the action of a party that ends a negotiation. It is no move in the bargaining.
+// ActionLeave is recorded if a party ends a negotiation. It is no move in the bargaining.
 const ActionLeave = "leave"
 
 // advances reports whether the rounds of the decision belong to the next round.
@@ -158,8 +159,8 @@ func (d Update) Apply(n *Negotiation, now time.Time) {
 	}
 }
 
-// apply changes a negotiation and adds the rows of the change. before is the status before the decision,
-// empty for a new negotiation.
+// apply changes a negotiation and adds the change's rows. before is the status before the decision; empty if
+// the negotiation is new.
 func (c *changes) apply(n *Negotiation, d Update, before engine.Status, now time.Time) error {
 	if err := d.check(n, now); err != nil {
 		return err

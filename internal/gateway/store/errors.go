@@ -10,10 +10,10 @@ import (
 
 // The errors that callers handle.
 var (
-	// ErrAddress means that the address is not that of a database.
+	// ErrAddress means that the address is not a database address.
 	ErrAddress = errors.New("invalid database address: " +
 		"use sqlite:PATH or postgres://USER@HOST:PORT/DATABASE")
-	// ErrInProgress means that another transaction holds the lock. Nothing has changed; try again.
+	// ErrInProgress means that another transaction holds the lock. Nothing changed; try again.
 	ErrInProgress = errors.New("negotiation in progress: try again")
 	// ErrOutcomeUnknown means that the connection was lost during the commit. The change was made or not.
 	ErrOutcomeUnknown = errors.New("outcome unknown: read the object, or repeat the request with the same idempotency key")
@@ -21,32 +21,32 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrKeyReused means that an idempotency key belongs to a request with another body.
 	ErrKeyReused = errors.New("idempotency key reused: send another key with another request")
-	// ErrExists means that a row with the same name exists already.
+	// ErrExists means that the name is in use.
 	ErrExists = errors.New("exists already")
-	// ErrNameTaken means that another client has the name.
+	// ErrNameTaken means that another client uses the name.
 	ErrNameTaken = errors.New("name taken: choose another one")
-	// ErrSuspended means that the gateway's operator has suspended the client.
+	// ErrSuspended means that the gateway's operator suspended the client.
 	ErrSuspended = errors.New("suspended: ask the gateway's operator")
-	// ErrFormerKey means that a client has replaced or revoked the public key.
+	// ErrFormerKey means that a client replaced or revoked the public key.
 	ErrFormerKey = errors.New("public key replaced or revoked before: choose another one")
 	// ErrKeyEnded means that an API key cannot be rotated any more.
 	ErrKeyEnded = errors.New("cannot be rotated")
-	// ErrNoStrategy means that the publisher has no active strategy.
+	// ErrNoStrategy means that the publisher lacks an active strategy.
 	ErrNoStrategy = errors.New("publisher has no active strategy")
 	// ErrActiveLimit means that the publisher has [MaxActive] active strategies.
 	ErrActiveLimit = fmt.Errorf("%d strategies are active: deactivate one first", MaxActive)
-	// ErrStrategyActive means that a version of a strategy cannot be deleted while it is active.
+	// ErrStrategyActive means that an active strategy version cannot be deleted.
 	ErrStrategyActive = errors.New("active: set is_active to false first")
-	// ErrStrategyUsed means that a version of a strategy cannot be deleted, because negotiations began with it.
+	// ErrStrategyUsed means that a strategy version cannot be deleted, because negotiations began with it.
 	ErrStrategyUsed = errors.New("used by negotiations: it stays as part of their record")
 	// ErrOfferChanged means that the caller accepts an outdated offer.
 	ErrOfferChanged = errors.New("offer changed: read the negotiation and decide again")
-	// ErrNoGateway means that the database has no tables of a gateway.
+	// ErrNoGateway means that the database lacks the gateway's tables.
 	ErrNoGateway = errors.New("the database has no gateway: check its address, or start the gateway first")
-	// ErrOldSchema means that an older version of haggle has migrated the database.
+	// ErrOldSchema means that an older haggle migrated the database.
 	ErrOldSchema = errors.New("an older version of haggle has written the database: " +
 		"start the gateway to migrate it")
-	// ErrNewerSchema means that a newer version of haggle has migrated the database.
+	// ErrNewerSchema means that a newer haggle migrated the database.
 	ErrNewerSchema = errors.New("a newer version of haggle has written the database: update haggle")
 )
 
@@ -64,15 +64,16 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("negotiation is %s: %s", e.Status, e.Reason)
 }
 
-// LimitError means that a limit of new negotiations is reached.
+// LimitError means that a limit for new negotiations is reached.
 type LimitError struct {
-	// Limit is the limit that is reached.
+	// Limit is the reached limit.
 	Limit LimitKind
-	// Maximum is the value of the limit.
+	// Maximum is the limit's value.
 	Maximum int
-	// Publisher is the id of the publisher; zero for the limit of a client.
+	// Publisher is a publisher id; zero for client limits.
 	Publisher int64
-	// RetryAfter is the time until the limit allows a negotiation again, if no other changes. It is positive.
+	// RetryAfter is how long it takes until the limit allows a negotiation again, if nothing else changes. It
+	// is positive.
 	RetryAfter time.Duration
 }
 

@@ -20,7 +20,7 @@ type Policy struct {
 	Negotiation string
 	Policy      json.RawMessage
 	CreatedAt   time.Time
-	// RevokedAt is zero for a licence that is valid.
+	// RevokedAt is zero while the licence is valid.
 	RevokedAt time.Time
 }
 
@@ -32,10 +32,10 @@ func policyOf(row queries.Policy) Policy {
 	}
 }
 
-// GenerateLicence writes the licence of an accepted negotiation and links both. created is false if the negotiation
-// has a licence already, which is then returned. The document can be empty for a negotiation that has one or is not
-// accepted. It returns a [StatusError] if the negotiation is not accepted,
-// [ErrNotFound] and [ErrInProgress].
+// GenerateLicence writes an accepted negotiation's licence and links both. created is false if a licence
+// exists already; that licence is returned. The document can be empty if a licence exists or the negotiation
+// is not accepted. It returns a [StatusError] if the negotiation is not accepted, [ErrNotFound] and
+// [ErrInProgress].
 func (s *Store) GenerateLicence(
 	ctx context.Context, negotiation string, document json.RawMessage,
 ) (p Policy, created bool, err error) {
@@ -55,7 +55,7 @@ func (s *Store) GenerateLicence(
 			p, err = single(policyName(state.Policy), policyOf)(t.Policy(ctx, state.Policy))
 			return err
 		case len(document) == 0:
-			return ErrInProgress // accepted after the caller has read it
+			return ErrInProgress // accepted after the caller read it
 		}
 		result := single("licence of negotiation "+negotiation, policyOf)
 		p, err = result(t.AddPolicy(ctx, queries.AddPolicyParams{
@@ -95,8 +95,8 @@ func (t *transaction) record(state State, kind string, data any,
 	return nil
 }
 
-// RevokeLicence revokes the licence of a negotiation. A licence that is revoked already keeps its time. It
-// returns [ErrNotFound] if the negotiation has no licence of the publisher.
+// RevokeLicence revokes a negotiation's licence. A licence revoked before keeps the earlier time. It returns
+// [ErrNotFound] if the publisher issued no licence for the negotiation.
 func (s *Store) RevokeLicence(ctx context.Context, publisher int64, negotiation, reason string) (p Policy,
 	err error) {
 	if err := checkID("negotiation", negotiation); err != nil {
@@ -129,7 +129,7 @@ func (s *Store) Policy(ctx context.Context, id int64) (Policy, error) {
 
 func policyName(id int64) string { return fmt.Sprintf("licence %d", id) }
 
-// Policies lists the licences of a publisher, of a client or of both, newest first. Zero selects all.
+// Policies lists the licences of a publisher, a client or both, newest first. Zero selects all.
 func (s *Store) Policies(ctx context.Context, publisher, client int64, page Page) (List[Policy], error) {
 	var conditions where
 	if publisher != 0 {

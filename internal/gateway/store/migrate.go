@@ -13,10 +13,10 @@ import (
 
 const versionTable = "gateway_schema_version"
 
-// fills compute values of existing rows after the migration with a version.
+// fills compute values for existing rows after the migration with a given number.
 var fills = map[int64]func(context.Context, *sql.Tx) error{10: fillNames}
 
-// versions returns the migrations of a dialect.
+// versions returns a dialect's migrations.
 func versions(dialect Dialect) ([]*goose.Migration, error) {
 	migrations, err := schema.Migrations(dialect == Postgres)
 	if err != nil {
@@ -37,7 +37,7 @@ func versions(dialect Dialect) ([]*goose.Migration, error) {
 	return all, nil
 }
 
-// migrate brings the schema of a database to the newest version.
+// migrate updates a database to the newest schema.
 func migrate(ctx context.Context, dialect Dialect, db *sql.DB) error {
 	all, err := versions(dialect)
 	if err != nil {

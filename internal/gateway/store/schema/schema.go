@@ -1,4 +1,4 @@
-// Package schema has the migrations of the gateway's database.
+// Package schema contains the migrations of the gateway's database.
 package schema
 
 import (
@@ -9,8 +9,8 @@ import (
 	"text/template"
 )
 
-// files are never changed once a version of haggle has been used with them: a change is a further file.
-// Each is one migration; its name begins with the version.
+// files are never changed once a haggle release used them: a change is a further file. Each file is a
+// migration; the name begins with the version.
 //
 //go:embed *.sql
 var files embed.FS
@@ -21,18 +21,18 @@ type Migration struct {
 	SQL     string
 }
 
-// AppendOnly are the tables whose rows never change.
+// AppendOnly lists the tables with rows that never change.
 var AppendOnly = []string{"audit_entries", "negotiation_rounds", "negotiation_messages"}
 
-// immutable are the columns of negotiation_strategies that never change. Migration 1 has them, so this list
-// must not change: a later migration replaces its trigger.
+// immutable lists the columns of negotiation_strategies that never change. Migration 1 uses the list, so it
+// must not change: a later migration replaces the trigger.
 const immutable = `id, publisher_id, strategy_name, version, definition, created_at,
 	negotiation_style, min_price_per_fetch_micro, preferred_price_per_fetch_micro, max_price_per_fetch_micro,
 	min_token_ttl_seconds, preferred_token_ttl_seconds, max_token_ttl_seconds, min_burst_rps,
 	preferred_burst_rps, max_burst_rps, allowed_purposes, preferred_purposes, deal_breakers, max_rounds,
 	auto_accept_threshold, timeout_seconds, llm_provider, llm_model, llm_temperature, system_prompt`
 
-// parts are the values of a migration's template.
+// parts holds the values for a migration template.
 type parts struct {
 	Postgres        bool
 	ID, UUID, JSON  string
