@@ -13,12 +13,13 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
-// forms are the forms in which names are compared. Two names must not share a form. Neither database has such a
-// comparison. The forms are stored: a migration must fill them again if a later version computes others.
+// forms holds the forms used to compare names. Two names must not share a form. Neither database offers such
+// a comparison. The forms are stored: a migration must fill them again if later code computes others.
 type forms struct {
-	// key is the skeleton of the name in lower case: it finds "openai" with a Cyrillic o beside OpenAI.
+	// key is the lower-case skeleton: it finds "openai" with a Cyrillic o beside OpenAI.
 	key queries.NullText
-	// skeleton is that of the name as written: it finds "OpenAl", where the last letter is an l, beside OpenAI.
+	// skeleton is the skeleton of the name as written: it finds "OpenAl", ending in the letter l, beside
+	// OpenAI.
 	skeleton queries.NullText
 }
 
@@ -35,9 +36,9 @@ func folded(name string) string {
 	return strings.Join(strings.Fields(text), "")
 }
 
-// skeleton returns the skeleton of a text by UTS 39, which texts that look alike share. The library's own function also
-// removes the characters that are newer than Go's version of Unicode, so that names of them would be equal. A name has
-// no ignorable characters, which the standard removes.
+// skeleton returns the UTS 39 skeleton of a text. Texts that look alike share a skeleton. The library's own
+// function also removes characters newer than Go's Unicode tables, so that names using them would be equal. A
+// name contains no ignorable characters, which the standard removes.
 func skeleton(text string) string {
 	var replaced strings.Builder
 	for _, char := range norm.NFD.String(text) {
@@ -50,10 +51,10 @@ func skeleton(text string) string {
 	return norm.NFD.String(replaced.String())
 }
 
-// NameError means that a client or a publisher has the name of another one, or a name that looks like it. It matches
+// NameError means that another client or publisher uses the name or a name that looks like it. It matches
 // [ErrNameTaken].
 type NameError struct {
-	// Owner is "client" or "publisher"; ID and Name are the id and the name of the existing client or publisher.
+	// Owner is "client" or "publisher"; ID and Name identify the existing client or publisher.
 	Owner string
 	ID    int64
 	Name  string
@@ -76,7 +77,7 @@ func nameError(owner string, id int64, other, name string) *NameError {
 	return &NameError{owner, id, other, folded(other) != folded(name)}
 }
 
-// NameOwner is a client or a publisher with its name.
+// NameOwner is a client or a publisher, with the name.
 type NameOwner struct {
 	// Owner is "client" or "publisher".
 	Owner string
@@ -84,16 +85,16 @@ type NameOwner struct {
 	Name  string
 }
 
-// UnreservedNames returns the first [MaxPage] owners of names without forms. An older version of haggle stored such
-// a name although an earlier client or publisher had a confusable one.
+// UnreservedNames returns the first [MaxPage] owners of names that lack forms. An older haggle stored such a
+// name although an earlier client or publisher had a confusable name.
 func (s *Store) UnreservedNames(ctx context.Context) ([]NameOwner, error) {
 	return several(func(row queries.UnreservedNamesRow) NameOwner { return NameOwner(row) })(
 		s.read.UnreservedNames(ctx, MaxPage))
 }
 
-// fillNames sets the forms of the names that an older version of haggle has stored. The first of several clients or
-// publishers that share a form keeps it; the others keep their names without it. It is a part of migration 10, so it
-// names columns of that version only.
+// fillNames sets the forms of the names stored by an older haggle. The first of several clients or publishers
+// that share a form keeps it; the others keep their names only. It belongs to migration 10, so it uses only
+// columns that exist then.
 func fillNames(ctx context.Context, tx *sql.Tx) error {
 	for _, table := range []string{"clients", "publishers"} {
 		names, err := namesOf(ctx, tx, table)
@@ -117,7 +118,7 @@ func namesOf(ctx context.Context, tx *sql.Tx, table string) (owners []NameOwner,
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = rows.Close() }() // Err has its error
+	defer func() { _ = rows.Close() }() // see Err
 	for rows.Next() {
 		owner := NameOwner{Owner: table}
 		if err := rows.Scan(&owner.ID, &owner.Name); err != nil {

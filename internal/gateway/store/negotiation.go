@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
-// open is the condition of negotiations that are not final; the partial indexes have the same text.
+// open is the condition for negotiations that are not final; the partial indexes use the same text.
 const open = `status IN ('initiated', 'negotiating', 'awaiting_approval')`
 
 // Negotiation is a client's negotiation with a publisher.
@@ -18,10 +18,10 @@ type Negotiation struct {
 	ID        string
 	Publisher int64
 	Client    int64
-	// ClientName is the client's verified name at the start of the negotiation. It is empty without one.
+	// ClientName is the client's verified name when the negotiation began; empty if none.
 	ClientName string
 	Anonymous  bool
-	// Bundle is the id of the bundle; empty for a single negotiation.
+	// Bundle is the bundle id; empty for a single negotiation.
 	Bundle   string
 	Strategy int64
 	Status   engine.Status
@@ -30,20 +30,20 @@ type Negotiation struct {
 	// CurrentRound counts the client's proposals and acceptances.
 	CurrentRound    int
 	InitialProposal json.RawMessage
-	// CurrentTerms is the newest offer, and OfferBy its author. FinalTerms exists if the status is accepted.
+	// CurrentTerms is the newest offer, made by OfferBy. FinalTerms exists if the status is accepted.
 	CurrentTerms json.RawMessage
 	OfferBy      engine.Party
 	FinalTerms   json.RawMessage
-	// AgreedPriceMicro is the price per fetch of FinalTerms in millionths of the publisher's currency.
+	// AgreedPriceMicro is the price per fetch in FinalTerms, in millionths of the publisher's currency.
 	AgreedPriceMicro *int64
-	// Policy is the id of the licence; zero if there is none.
+	// Policy is the licence id; zero if there is none.
 	Policy      int64
 	InitiatedBy engine.Party
 	InitiatedAt time.Time
 	// CompletedAt is zero unless the status is final.
 	CompletedAt    time.Time
 	LastActivityAt time.Time
-	// Deadline is the time at which the negotiation, or the wait for an approval, ends as timeout.
+	// Deadline is when the negotiation, or the time for approval, ends as timeout.
 	Deadline             time.Time
 	CreatedAt, UpdatedAt time.Time
 
@@ -82,7 +82,7 @@ func (n *Negotiation) row() queries.AddNegotiationParams {
 	}
 }
 
-// update returns the values of the columns that a decision can change.
+// update returns the column values that a decision can change.
 func (n *Negotiation) update() queries.UpdateNegotiationParams {
 	return queries.UpdateNegotiationParams{
 		ID: n.ID, Status: string(n.Status), Reason: n.Reason, CurrentRound: int64(n.CurrentRound),
@@ -138,11 +138,13 @@ type Round struct {
 	ID     string
 	Number int
 	Actor  engine.Party
-	// Action is the verb, such as propose, counter, accept or reject. An actor has each action once in a round.
+	// Action is the verb, such as propose, counter, accept or reject. An actor uses each action once in a
+	// round.
 	Action    string
 	Terms     json.RawMessage
 	Reasoning string
-	// LLMModel, LLMTokens and LLMTime describe the answer of a language model. They are zero without one.
+	// LLMModel, LLMTokens and LLMTime describe a language model's response. They are zero if no model was
+	// used.
 	LLMModel  string
 	LLMTokens int64
 	LLMTime   time.Duration
@@ -152,7 +154,7 @@ type Round struct {
 	Messages []Message
 }
 
-// Message is a text that belongs to a round. The JSON is that of the audit log.
+// Message is a text that belongs to a round. The JSON is the audit log's.
 type Message struct {
 	Sender engine.Party    `json:"sender"`
 	Type   string          `json:"type"`
@@ -160,8 +162,8 @@ type Message struct {
 	Data   json.RawMessage `json:"data,omitempty"`
 }
 
-// Rounds returns the rounds of a negotiation in their order, without messages. It returns an empty list for
-// an id that does not exist.
+// Rounds returns a negotiation's rounds in order, without messages. It returns an empty list for an id that
+// does not exist.
 func (s *Store) Rounds(ctx context.Context, negotiation string) ([]Round, error) {
 	if err := checkID("negotiation", negotiation); err != nil {
 		return nil, err

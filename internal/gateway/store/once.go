@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// addOnce adds an object in one transaction, with the idempotency key of the request; nil for none. A
-// repetition of the request returns the object of the first one with replayed true.
+// addOnce adds an object in a single transaction, with the request's idempotency key; nil for none. Repeating
+// the request returns the first request's object with replayed true.
 func addOnce[T any](ctx context.Context, s *Store, key *Key, add func(*transaction) (T, error)) (
 	added T, replayed bool, err error,
 ) {
@@ -24,7 +24,7 @@ func addOnce[T any](ctx context.Context, s *Store, key *Key, add func(*transacti
 		return err
 	})
 	if err != nil {
-		// The first request can have been committed after the search for its key.
+		// The first request can have been committed after the key lookup.
 		result, err = s.executed(ctx, key, err)
 	}
 	if err == nil && result.Replayed {

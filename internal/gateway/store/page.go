@@ -11,35 +11,35 @@ import (
 	"time"
 )
 
-// The sizes of a page.
+// Page sizes.
 const (
 	DefaultPage = 50
 	MaxPage     = 200
 )
 
-// ErrCursor means that a cursor is not one of the store.
+// ErrCursor means that the store did not return the cursor.
 var ErrCursor = errors.New("invalid cursor: use the one of the page before it")
 
-// ErrPageSize means that the size of a page is not from 1 to [MaxPage]. Its text is the name of the parameter
-// in REST and MCP.
+// ErrPageSize means that the page size is not from 1 to [MaxPage]. The text names the parameter in REST and
+// MCP.
 var ErrPageSize = errors.New("limit")
 
 // Page selects a part of a list.
 type Page struct {
-	// Size is the largest number of rows, 1 to [MaxPage]. If zero, [DefaultPage] is used.
+	// Size limits the number of rows, 1 to [MaxPage]. If zero, [DefaultPage] is used.
 	Size int
-	// After is the cursor of the page before it, and empty for the first page.
+	// After is the previous page's cursor; empty for the first page.
 	After string
 }
 
-// List is a page of a list, newest first.
+// List is a list page, newest first.
 type List[T any] struct {
 	Items []T `json:"items"`
-	// Next is the cursor of the next page. It is empty for the last one.
+	// Next is the cursor for the next page; empty on the last page.
 	Next string `json:"next_cursor,omitempty"`
 }
 
-// Cursor is the position of a row in a list.
+// Cursor is a row's position in a list.
 type Cursor struct {
 	CreatedAt time.Time
 	ID        string
@@ -49,8 +49,8 @@ func numberedCursor(created time.Time, id int64) Cursor {
 	return Cursor{created, strconv.FormatInt(id, 10)}
 }
 
-// The patterns of cursors: microseconds since 1970, and the id of the row. The description of an interface
-// has them, because every cursor of the pattern is accepted.
+// The cursor patterns: microseconds since 1970, and the row id. API descriptions contain them, because every
+// matching cursor is accepted.
 const (
 	NumberedCursorPattern = `^[0-9]{1,16}_[1-9][0-9]{0,17}$`
 	UUIDCursorPattern     = `^[0-9]{1,16}_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`
@@ -63,7 +63,7 @@ var (
 
 func (c Cursor) encode() string { return fmt.Sprintf("%d_%s", c.CreatedAt.UnixMicro(), c.ID) }
 
-// decodeCursor returns the time and the id of a cursor.
+// decodeCursor returns the time and id in a cursor.
 func decodeCursor(text string, numbered bool) (created int64, id any, err error) {
 	pattern := uuidCursors
 	if numbered {
@@ -80,7 +80,7 @@ func decodeCursor(text string, numbered bool) (created int64, id any, err error)
 	return created, number, err
 }
 
-// condition is a part of a WHERE clause: SQL and the value after it. A nil value is not written.
+// condition is part of a WHERE clause: SQL, then the value. A nil value is not written.
 type condition struct {
 	sql   string
 	value any
@@ -88,8 +88,7 @@ type condition struct {
 
 type where []condition
 
-// list returns a page of a table's rows in the order of their creation, newest first. The ids of a table are
-// numbers or UUIDs.
+// list returns a page of table rows, newest first by creation time. The table's ids are numbers or UUIDs.
 func list[R, T any](ctx context.Context, s *Store, page Page, of func(R) T, position func(T) Cursor,
 	table string, conditions where,
 ) (found List[T], err error) {
@@ -120,7 +119,7 @@ func list[R, T any](ctx context.Context, s *Store, page Page, of func(R) T, posi
 	if len(parts) > 0 {
 		statement += " WHERE " + strings.Join(parts, " AND ")
 	}
-	// One row more than the page shows whether there is a next one.
+	// A row beyond the page shows whether a next page exists.
 	statement += fmt.Sprintf(" ORDER BY created_at DESC, id DESC LIMIT %d", size+1)
 	rows, err := several(of)(collect[R](ctx, s.read, statement, arguments...))
 	if err != nil {

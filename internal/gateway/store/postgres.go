@@ -129,15 +129,16 @@ func (p *postgres) beginTx(ctx context.Context, options pgx.TxOptions) (session,
 
 const (
 	commit = "COMMIT"
-	// The times for a commit with its writes and for a rollback, which are not cancelled with the request.
-	// After them, the connection is closed, and the server rolls back an open transaction.
+	// The timeouts for a commit with writes and for a rollback. Neither is cancelled with the request. After
+	// a timeout, the connection is closed, and the server rolls back an open transaction.
 	commitLimit   = 30 * time.Second
 	rollbackLimit = 5 * time.Second
 )
 
-// commit sends the writes and COMMIT in one message, so that locks are held for one round trip less than with
-// [pgx.Tx.Commit]. The server executes nothing behind a statement that fails. The message is not cancelled
-// with the request, which would not know the outcome; a request that is cancelled already gets its error.
+// commit sends the writes and COMMIT in a single message, so that locks are held for one round trip less than
+// with [pgx.Tx.Commit]. The server executes nothing behind a statement that fails. Canceling the request does
+// not cancel the message, because the outcome would be unknown; if the context is already canceled, commit
+// returns the context's error.
 func (s *postgresSession) commit(ctx context.Context, writes ...write) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -152,7 +153,7 @@ func (s *postgresSession) commit(ctx context.Context, writes ...write) error {
 		}
 	}
 	batch.Queue(commit).Exec(func(tag pgconn.CommandTag) error {
-		// The server answers with ROLLBACK if a statement has failed before.
+		// The server answers with ROLLBACK if an earlier statement failed.
 		if tag.String() != commit {
 			return pgx.ErrTxCommitRollback
 		}
@@ -183,8 +184,8 @@ func (s *postgresSession) end(ctx context.Context) {
 	_ = s.tx.Rollback(ctx)
 }
 
-// queue is a transaction whose statements without rows wait in a batch. A :batchexec function of sqlc sends
-// one kind of statement, and the writes of a round are of several kinds.
+// queue is a transaction that batches statements returning no rows. sqlc's :batchexec functions send a single
+// kind of statement, but a round writes several kinds.
 type queue struct {
 	queries.DBTX
 	batch *pgx.Batch

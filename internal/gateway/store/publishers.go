@@ -9,17 +9,17 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
-// Publisher is a site that licenses its content. All of it is public.
+// Publisher is a site that licenses content. All fields are public.
 type Publisher struct {
 	// ID is set by the store.
 	ID int64 `json:"id"`
 	// Hostname is unique, and never changes.
 	Hostname string `json:"hostname"`
 	Name     string `json:"name"`
-	// Currency is the currency of all prices of the publisher, such as USD.
+	// Currency applies to all the publisher's prices, such as USD.
 	Currency string `json:"currency"`
-	// FloorMicro is the lowest price per fetch that any strategy of the publisher accepts, in millionths of the
-	// currency; 0 for none.
+	// FloorMicro is the lowest price per fetch that any of the publisher's strategies accepts, in millionths
+	// of the currency; 0 for none.
 	FloorMicro int64 `json:"published_floor_micro"`
 	// Active reports whether the publisher accepts new negotiations.
 	Active bool `json:"is_active"`
@@ -34,9 +34,9 @@ func publisherOf(row queries.Publisher) Publisher {
 	}
 }
 
-// CreatePublisher adds a publisher. A repetition of a request with an idempotency key returns the publisher
-// of the first one. It returns [ErrExists] if another one has the hostname, a [NameError] if another one has the name
-// or a confusable one, and [ErrKeyReused].
+// CreatePublisher adds a publisher. Repeating a request with an idempotency key returns the first request's
+// publisher. It returns [ErrExists] if another publisher uses the hostname, a [NameError] if another uses the
+// name or a confusable name, and [ErrKeyReused].
 func (s *Store) CreatePublisher(ctx context.Context, p Publisher, key *Key) (Publisher, error) {
 	names := formsOf(p.Name)
 	added, _, err := addOnce(ctx, s, key, func(t *transaction) (Publisher, error) {
@@ -54,7 +54,7 @@ func (s *Store) CreatePublisher(ctx context.Context, p Publisher, key *Key) (Pub
 	return added, err
 }
 
-// publisherNameTaken returns a [NameError] if a publisher has a form of a name, and otherwise err.
+// publisherNameTaken returns a [NameError] if a publisher holds a form of the name, and otherwise err.
 func (s *Store) publisherNameTaken(ctx context.Context, name string, err error) error {
 	names := formsOf(name)
 	other, found := single("publisher", publisherOf)(s.read.PublisherByForms(ctx, names.key, names.skeleton))
@@ -67,9 +67,9 @@ func (s *Store) publisherNameTaken(ctx context.Context, name string, err error) 
 	return found
 }
 
-// UpdatePublisher locks the row of a publisher, calls change, and stores all fields but the id, the
-// hostname and the time. It returns [ErrNotFound] if no publisher has the id, and a [NameError] if another one has the
-// new name or a confusable one. An error of change is returned, and nothing is stored.
+// UpdatePublisher locks a publisher row, calls change, and stores all fields but the id, the hostname and the
+// time. It returns [ErrNotFound] for an unknown id, and a [NameError] if another publisher uses the new name
+// or a confusable name. An error from change is returned, and nothing is stored.
 func (s *Store) UpdatePublisher(
 	ctx context.Context, id int64, change func(*Publisher) error,
 ) (changed Publisher, err error) {
@@ -84,7 +84,7 @@ func (s *Store) UpdatePublisher(
 		if err := change(&p); err != nil {
 			return err
 		}
-		// An older name can lack the forms, because another publisher has them.
+		// An older name can lack the forms, because another publisher holds them.
 		names := forms{row.NameKey, row.Skeleton}
 		if name = p.Name; name != row.Name {
 			names = formsOf(name)

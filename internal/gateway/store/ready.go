@@ -10,8 +10,8 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/store/schema"
 )
 
-// Ready reads the version of the schema. It returns an error if the database does not answer, and
-// [ErrNoGateway], [ErrOldSchema] or [ErrNewerSchema] if the schema is not that of this version of haggle.
+// Ready reads the schema version. It returns an error if the database does not respond, and [ErrNoGateway],
+// [ErrOldSchema] or [ErrNewerSchema] if this haggle uses another schema.
 func (s *Store) Ready(ctx context.Context) error {
 	find := `SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = $1`
 	if s.Dialect == Postgres {
@@ -42,7 +42,7 @@ func (s *Store) Ready(ctx context.Context) error {
 	return nil
 }
 
-// number reads the result of a statement that returns one number.
+// number executes a statement that returns a number.
 func (s *Store) number(ctx context.Context, n *int64, statement string, arguments ...any) error {
 	return s.read.each(ctx, func(scan scan) error { return scan(n) }, statement, arguments...)
 }

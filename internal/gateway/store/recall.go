@@ -8,17 +8,17 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
-// Recall selects the earlier proposals of a negotiation's client to its publisher, in all negotiations between them
-// that began less than Period before this one, or later. The zero value selects none.
+// Recall selects the client's earlier proposals to the publisher, in all negotiations between them that began
+// less than Period before the current negotiation, or later. The zero value selects none.
 type Recall struct {
-	// Period is the longest time between the start of an earlier negotiation and the start of this one.
+	// Period is the longest time between the start of an earlier negotiation and the current start.
 	Period time.Duration
-	// Limit is the highest number of proposals; the oldest ones are selected.
+	// Limit is the highest number of proposals; the oldest are selected.
 	Limit int
 }
 
-// recall adds the proposals to states of one client. Each transaction that adds a proposal has locked its client or its
-// negotiation, so that a client that sends its proposals one after the other gets all of them.
+// recall adds the proposals to a client's states. Each transaction that adds a proposal locks the client or
+// the negotiation, so a client that sends proposals sequentially gets all of them.
 func (t *transaction) recall(ctx context.Context, r Recall, states []State) error {
 	if r.Limit == 0 {
 		return nil

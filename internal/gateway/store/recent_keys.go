@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// keyLifetime is the time for which an API key that was read is used again. A revocation or rotation by this
-// process counts at once, and so does the suspension of a client; one by another process, and a new name of the owner,
-// after at most this time.
+// keyLifetime is how long a read API key is reused. A revocation or rotation by this process counts at once,
+// and so does a client suspension; changes by another process, and a new owner name, count after keyLifetime
+// at the latest.
 const keyLifetime = time.Second
 
 // maxRecentKeys bounds the memory of recent keys.
 const maxRecentKeys = 10_000
 
-// recentKeys keeps the API keys that were read in the last moments, because each request begins with its key.
+// recentKeys caches recently read API keys, because each request begins with a key lookup.
 type recentKeys struct {
 	mutex  sync.Mutex
 	byHash map[string]recentKey
@@ -29,7 +29,7 @@ type recentKey struct {
 	until time.Time
 }
 
-// get returns a key and the name of its owner. Otherwise read reads them.
+// get returns a key and the owner's name. If they are not cached, read reads them.
 func (r *recentKeys) get(hash string, read func() (APIKey, string, error)) (APIKey, string, error) {
 	r.mutex.Lock()
 	known, ok := r.byHash[hash]
@@ -55,8 +55,8 @@ func (r *recentKeys) get(hash string, read func() (APIKey, string, error)) (APIK
 	return k, owner, nil
 }
 
-// forget makes the next request read a key again, after it was revoked or replaced; without a hash, all keys,
-// because it is unknown which one the database has changed, or because all keys of an owner have changed.
+// forget makes the next request read a key again, after it was revoked or replaced. If hash is empty, it
+// forgets all keys, because the changed key is unknown or all keys of an owner changed.
 func (r *recentKeys) forget(hash string) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()

@@ -15,23 +15,23 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
-// Key is the idempotency key of a request.
+// Key is a request's idempotency key.
 type Key struct {
 	// Owner is the caller: keys of different callers are independent.
 	Owner string
-	// Key is the caller's choice.
+	// Key is chosen by the caller.
 	Key string
 	// BodyHash identifies the content of the request.
 	BodyHash string
 }
 
-// RoundRequest selects the negotiations of a round.
+// RoundRequest selects the negotiations for a round.
 type RoundRequest struct {
-	// Negotiations are one or several ids. All of them change or none.
+	// Negotiations contains at least one id. All change or none.
 	Negotiations []string
 	// Recall selects the client's earlier proposals that the states have.
 	Recall Recall
-	// Approval selects negotiations that await approval, and otherwise none of them may.
+	// Approval selects negotiations that await approval, otherwise none may.
 	Approval bool
 	// Key is nil for a request without an idempotency key.
 	Key *Key
@@ -39,19 +39,19 @@ type RoundRequest struct {
 
 // Result is the result of a transaction on negotiations.
 type Result struct {
-	// Negotiations are the new states in the order of the request. It is empty if Replayed is true.
+	// Negotiations holds the new states in request order; empty if Replayed is true.
 	Negotiations []Negotiation
-	// Answer is that of the decision.
+	// Answer is the decision's answer.
 	Answer json.RawMessage
-	// Replayed reports whether a request with the same key and body has been executed before. Answer is its
-	// answer.
+	// Replayed reports whether a request with the same key and body was executed before. Answer is then the
+	// stored answer.
 	Replayed bool
 }
 
 // BeginRound locks negotiations, so that the caller can decide on them. It returns [ErrInProgress] if another
-// transaction has locked one of them, [ErrNotFound] if one does not exist, [ErrKeyReused] for a key of a request with
-// another body, and a [StatusError] if one is final, awaits approval, or has passed its deadline; in the last case it
-// ends as timeout first.
+// transaction holds a lock, [ErrNotFound] if a negotiation does not exist, [ErrKeyReused] if the key was used
+// with another body, and a [StatusError] if a negotiation is final, awaits approval, or is past the deadline;
+// in the last case it ends as timeout first.
 func (s *Store) BeginRound(ctx context.Context, request RoundRequest) (*Unit, error) {
 	if len(request.Negotiations) == 0 {
 		return nil, errors.New("round: no negotiation given")
@@ -67,7 +67,7 @@ func (s *Store) BeginRound(ctx context.Context, request RoundRequest) (*Unit, er
 	return s.beginUnit(ctx, request.Key, func(u *Unit) error { return u.lock(ctx, request) })
 }
 
-// lock locks and reads the negotiations of a round.
+// lock locks and reads a round's negotiations.
 func (u *Unit) lock(ctx context.Context, request RoundRequest) error {
 	states, stored, err := u.t.lockNegotiations(ctx, request)
 	if err != nil {
@@ -89,8 +89,8 @@ func (u *Unit) lock(ctx context.Context, request RoundRequest) error {
 	return u.t.recall(ctx, request.Recall, states)
 }
 
-// executed returns the answer of a request whose transaction has failed, if the same request has been executed by
-// another transaction meanwhile. Otherwise it returns the error of the failed one.
+// executed returns the answer to a request if another transaction has executed it meanwhile. Otherwise it
+// returns failed.
 func (s *Store) executed(ctx context.Context, key *Key, failed error) (result Result, err error) {
 	if found, err := replay(ctx, s.read, key, &result); found {
 		return result, err
@@ -101,8 +101,8 @@ func (s *Store) executed(ctx context.Context, key *Key, failed error) (result Re
 	return Result{}, failed
 }
 
-// refused returns the error for negotiations that are final, or that wait for something else, and those that
-// have passed their deadline.
+// refused returns the error for final negotiations or those waiting for something else, and the negotiations
+// past their deadline.
 func refused(states []State, approval bool) (late []State, refusal error) {
 	for _, state := range states {
 		waits := state.Status == engine.AwaitingApproval
@@ -121,8 +121,7 @@ func refused(states []State, approval bool) (late []State, refusal error) {
 
 var lockedColumns = columnsOf[queries.Negotiation]("n")
 
-// lockNegotiations locks and reads negotiations. stored is the answer to an earlier request with the same
-// key.
+// lockNegotiations locks and reads negotiations. stored is the answer to an earlier request with the key.
 func (t *transaction) lockNegotiations(ctx context.Context, request RoundRequest) (states []State,
 	stored *answer, err error) {
 	arguments := append([]any{"", ""}, anyOf(request.Negotiations)...)
@@ -160,7 +159,7 @@ func (t *transaction) lockNegotiations(ctx context.Context, request RoundRequest
 		if !found {
 			return nil, nil, fmt.Errorf("negotiation %s: %w", id, ErrNotFound)
 		}
-		// The clock of another gateway can be ahead. The times of a negotiation never decrease.
+		// Another gateway's clock can be ahead. A negotiation's times never decrease.
 		if now.Before(state.UpdatedAt) {
 			now = state.UpdatedAt
 		}
@@ -210,7 +209,7 @@ func (k *Key) writes(answer json.RawMessage, now time.Time) []write {
 	})
 }
 
-// DeleteKeys deletes at most limit idempotency keys that are older than a time. It returns their number.
+// DeleteKeys deletes up to limit idempotency keys older than a time. It returns their number.
 func (s *Store) DeleteKeys(ctx context.Context, before time.Time, limit int) (int64, error) {
 	return classified(s.write.DeleteIdempotencyKeys(ctx, queries.NullTime(before), int64(limit)))
 }

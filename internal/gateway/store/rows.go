@@ -23,7 +23,7 @@ func named(name string, err error) error {
 // classified is classify for a number of changed rows.
 func classified(rows int64, err error) (int64, error) { return rows, classify(err) }
 
-// single returns a function that returns the object of a row, and names it in the error.
+// single returns a function that converts a row to an object, and names it in the error.
 func single[R, T any](name string, of func(R) T) func(R, error) (T, error) {
 	return func(row R, err error) (T, error) {
 		if err != nil {
@@ -34,7 +34,7 @@ func single[R, T any](name string, of func(R) T) func(R, error) (T, error) {
 	}
 }
 
-// several returns a function that returns the objects of rows. The list is never nil, so that an empty one is
+// several returns a function that converts rows to objects. The list is never nil, so that an empty list is
 // [] in JSON.
 func several[R, T any](of func(R) T) func([]R, error) ([]T, error) {
 	return func(rows []R, err error) ([]T, error) {
@@ -49,8 +49,8 @@ func several[R, T any](of func(R) T) func([]R, error) ([]T, error) {
 	}
 }
 
-// columnsOf returns the names of the columns of a row. A statement names them, because a later version of
-// haggle can add columns while this one runs.
+// columnsOf returns a row's column names. Statements list them, because a later haggle can add columns while
+// this process runs.
 func columnsOf[R any](table string) string {
 	var names []string
 	for field := range reflect.TypeFor[R]().Fields() {
@@ -59,8 +59,8 @@ func columnsOf[R any](table string) string {
 	return strings.Join(names, ", ")
 }
 
-// collect returns the rows of a statement that is composed here, because its text depends on its arguments. Its
-// columns have the order of the fields of R.
+// collect returns the rows of a statement composed here, because the text depends on arguments. The columns
+// are in the order of R's fields.
 func collect[R any](ctx context.Context, on statements, statement string, arguments ...any) (found []R, err error) {
 	err = on.each(ctx, func(scan scan) error {
 		var row R
@@ -73,7 +73,7 @@ func collect[R any](ctx context.Context, on statements, statement string, argume
 	return found, classify(err)
 }
 
-// fieldsOf returns pointers to the fields of a row. Those of an embedded struct stand in its place.
+// fieldsOf returns pointers to a row's fields. The fields of an embedded struct replace it.
 func fieldsOf(row any) (pointers []any) {
 	value := reflect.ValueOf(row).Elem()
 	for _, field := range reflect.VisibleFields(value.Type()) {

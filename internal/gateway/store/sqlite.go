@@ -17,18 +17,18 @@ import (
 	sqlitefile "github.com/haggle-protocol/haggle/sdk/store/sqlite"
 )
 
-// busyTimeout is the time to wait for another process that writes to the same SQLite file.
+// busyTimeout is how long to wait for another process writing to the same SQLite file.
 const busyTimeout = 5 * time.Second
 
-// migrationTries is the number of attempts to create a SQLite file's tables. SQLite has no lock for it: if
-// several processes start on a new file, one creates the tables, and the others fail and find them the next
-// time.
+// migrationTries is the number of attempts to create a SQLite file's tables. SQLite offers no lock for it: if
+// several processes start on a new file, one process creates the tables, and the others fail and find them
+// the next time.
 const migrationTries = 8
 
 // sqliteFile implements [database].
 type sqliteFile struct {
 	path string
-	// writes has one connection, and its transactions lock the file when they begin. reads cannot write.
+	// writes holds a single connection; transactions on it lock the file when they begin. reads cannot write.
 	writes, reads *sql.DB
 }
 
@@ -37,7 +37,7 @@ func connectSQLite(path string) (*Store, error) {
 	if path == "" {
 		return nil, ErrAddress
 	}
-	path = filepath.Clean(path) // the driver reads two leading slashes as the start of a host
+	path = filepath.Clean(path) // the driver reads two leading slashes as a host
 	open := func(immediate bool, connections int) (*sql.DB, error) {
 		options := url.Values{}
 		options.Add("_pragma", fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()))
@@ -45,7 +45,7 @@ func connectSQLite(path string) (*Store, error) {
 		options.Add("_pragma", "synchronous(FULL)")
 		options.Add("_pragma", "foreign_keys(1)")
 		if immediate {
-			// A transaction that begins with a read cannot write after another process has written.
+			// A transaction that begins with a read cannot write after another process wrote.
 			options.Set("_txlock", "immediate")
 		} else {
 			options.Add("_pragma", "query_only(1)")
@@ -60,7 +60,7 @@ func connectSQLite(path string) (*Store, error) {
 		db.SetMaxIdleConns(connections)
 		return db, nil
 	}
-	// SQLite has one writer, so a second connection would wait for the first one.
+	// SQLite allows a single writer: a second connection would only block.
 	writes, err := open(true, 1)
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (s sqliteStatements) each(ctx context.Context, row func(scan) error, statem
 	if err != nil {
 		return err
 	}
-	defer func() { _ = rows.Close() }() // Err has its error
+	defer func() { _ = rows.Close() }() // see Err
 	for rows.Next() {
 		if err := row(rows.Scan); err != nil {
 			return err

@@ -13,7 +13,7 @@ import (
 	"modernc.org/sqlite"
 )
 
-// Dialect is the kind of a database.
+// Dialect is a kind of database.
 type Dialect string
 
 // The dialects.
@@ -35,12 +35,12 @@ func (d Dialect) lock(clause string) string {
 type Config struct {
 	// Address is "sqlite:PATH" or "postgres://USER@HOST:PORT/DATABASE". No error quotes it.
 	Address string
-	// Connections is the largest number of open connections to PostgreSQL. If zero, 16 is used.
+	// Connections limits the open connections to PostgreSQL. If zero, 16 is used.
 	Connections int
-	// Limits are the limits of new negotiations.
+	// Limits limits new negotiations.
 	Limits Limits
-	// Wait is the time in which Open tries again to reach a PostgreSQL server that accepts no connections yet, and the
-	// longest time of one attempt. If zero, it does not wait.
+	// Wait is how long Open retries while a PostgreSQL server accepts no connections yet, and the timeout for
+	// a single attempt. If zero, Open does not wait.
 	Wait time.Duration
 	// Waiting, if not nil, is called with the reason before each further attempt to connect.
 	Waiting func(reason error)
@@ -52,7 +52,7 @@ type Config struct {
 	tracer pgx.QueryTracer
 }
 
-// The limits of a new installation: see [Limits].
+// Default limits: see [Limits].
 const (
 	DefaultPerClientHour         = 10
 	DefaultOpenPerClient         = 1
@@ -60,19 +60,19 @@ const (
 	DefaultAnonymousPerPublisher = 1
 )
 
-// Limits are the limits of new negotiations. A zero limit is replaced by its default.
+// Limits are the limits of new negotiations. Zero selects the default.
 type Limits struct {
-	// PerClientHour is the number of proposals with which a client opens negotiations in any hour. A bundle is one
-	// proposal. The default is [DefaultPerClientHour].
+	// PerClientHour limits the proposals opening negotiations per client in any hour. A bundle counts as a
+	// single proposal. The default is [DefaultPerClientHour].
 	PerClientHour int
-	// OpenPerClient is the number of negotiations of one client with one publisher that are open at once, or wait
-	// for the publisher's approval. The default is [DefaultOpenPerClient].
+	// OpenPerClient limits the negotiations between a client and a publisher that are open, or await the
+	// publisher's approval, at once. The default is [DefaultOpenPerClient].
 	OpenPerClient int
-	// OpenPerPublisher is the number of negotiations of registered clients with a publisher that are open at once.
-	// Negotiations that wait for an approval do not count. The default is [DefaultOpenPerPublisher].
+	// OpenPerPublisher limits a publisher's open negotiations with registered clients. Negotiations awaiting
+	// approval do not count. The default is [DefaultOpenPerPublisher].
 	OpenPerPublisher int
-	// AnonymousPerPublisher is the number of negotiations of all anonymous clients with a publisher that are open at
-	// once, or wait for an approval. They do not count for OpenPerPublisher. The default is
+	// AnonymousPerPublisher limits a publisher's negotiations with all anonymous clients that are open, or
+	// await approval, at once. They do not count for OpenPerPublisher. The default is
 	// [DefaultAnonymousPerPublisher].
 	AnonymousPerPublisher int
 }
@@ -93,9 +93,9 @@ func (l Limits) withDefaults() (Limits, error) {
 	return l, nil
 }
 
-// Store is an open database with the current schema. Its methods are safe for concurrent use.
+// Store is an open database with the current schema. All methods are safe for concurrent use.
 type Store struct {
-	// Dialect is the kind of the database.
+	// Dialect is the database kind.
 	Dialect Dialect
 	// Name describes the database without user, password and options.
 	Name string
@@ -108,19 +108,18 @@ type Store struct {
 	keys        recentKeys
 }
 
-// AddressVariable is the environment variable with the address of the gateway's database.
+// AddressVariable names the environment variable for the gateway's database address.
 const AddressVariable = "DATABASE_URL"
 
-// Open opens a database and migrates it to the current schema. A missing SQLite file is created, and only its owner
-// can read it: other permissions of an existing file are removed. It returns [ErrAddress] if the address has another
-// form, and refuses a PostgreSQL server with synchronous_commit = off.
+// Open opens a database and migrates it to the current schema. A missing SQLite file is created, readable
+// only by the owner: other permissions of an existing file are removed. It returns [ErrAddress] for an
+// unknown address form, and refuses a PostgreSQL server with synchronous_commit = off.
 func Open(ctx context.Context, config Config) (*Store, error) {
 	return openWith(ctx, config, func(s *Store, ctx context.Context) error { return s.database.prepare(ctx) })
 }
 
-// OpenExisting opens a database without a change of its schema. It returns [ErrNoGateway] if the database is
-// missing or empty, [ErrOldSchema] or [ErrNewerSchema] if another version of haggle has migrated it, and
-// [ErrAddress] as Open.
+// OpenExisting opens a database without migrating it. It returns [ErrNoGateway] if the database is missing or
+// empty, [ErrOldSchema] or [ErrNewerSchema] if another haggle migrated it, and [ErrAddress] as Open.
 func OpenExisting(ctx context.Context, config Config) (*Store, error) {
 	return openWith(ctx, config, (*Store).existing)
 }
@@ -169,7 +168,7 @@ func (s *Store) Close() error { return s.database.close() }
 // Now returns the time of the store's clock in UTC, in microseconds.
 func (s *Store) Now() time.Time { return s.now() }
 
-// now is the time in the precision of the database.
+// now returns the time in the database's precision.
 func (s *Store) now() time.Time { return s.clock().UTC().Truncate(time.Microsecond) }
 
 // The SQLSTATEs of PostgreSQL that the store handles.
@@ -180,7 +179,7 @@ const (
 	uniqueViolation      = "23505"
 )
 
-// sqliteBusy is SQLITE_BUSY; further bits of a code have the reason.
+// sqliteBusy is SQLITE_BUSY; further bits give the reason.
 const sqliteBusy = 5
 
 // classify replaces the errors of both drivers for a lock that another transaction holds by [ErrInProgress].
@@ -199,7 +198,7 @@ func classify(err error) error {
 	return err
 }
 
-// isDuplicate reports whether the error is the violation of a unique constraint.
+// isDuplicate reports whether a unique constraint was violated.
 func isDuplicate(err error) bool {
 	var server *pgconn.PgError
 	var file *sqlite.Error

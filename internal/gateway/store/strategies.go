@@ -9,17 +9,16 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
-// Strategy is a version of a publisher's strategy. A version never changes, except that it can be active or
-// not. Several versions of a publisher can be active, each with another schedule: the validity, hours and
-// time zone of its definition.
+// Strategy is a publisher's strategy version. It never changes, except that it can be active or not. A
+// publisher can have several active versions, each with a different schedule: the definition's validity,
+// hours and time zone.
 type Strategy struct {
-	// ID and Version are set by the store. Versions of a name count from 1.
+	// ID and Version are set by the store. Versions count from 1 per name.
 	ID        int64
 	Publisher int64
 	Name      string
 	Version   int
-	// Definition is the strategy in JSON. Its fields with the name of a column of negotiation_strategies are
-	// copied there.
+	// Definition is the JSON strategy. Fields named like a column of negotiation_strategies are copied there.
 	Definition           json.RawMessage
 	Active               bool
 	CreatedAt, UpdatedAt time.Time
@@ -33,19 +32,19 @@ func strategyOf(row queries.StrategyRow) Strategy {
 	}
 }
 
-// MaxActive is the number of versions of a publisher that can be active.
+// MaxActive limits the active versions per publisher.
 const MaxActive = 16
 
-// AddStrategy adds the next version of a strategy: the first one if the publisher has none of the name. If it
-// is active, the publisher's other version with the same schedule is deactivated. Negotiations continue with
-// the version that they began with. A repetition of a request with an idempotency key returns the version of
-// the first one. It returns [ErrNotFound] if there is no such publisher, [ErrActiveLimit] if [MaxActive]
-// other versions are active, and [ErrKeyReused].
+// AddStrategy adds the next strategy version: the first if the publisher uses the name for none. If it is
+// active, the publisher's other version with an equal schedule is deactivated. Negotiations continue with
+// their initial version. Repeating a request with an idempotency key returns the first request's version. It
+// returns [ErrNotFound] if there is no such publisher, [ErrActiveLimit] if [MaxActive] other versions are
+// active, and [ErrKeyReused].
 func (s *Store) AddStrategy(ctx context.Context, v Strategy, key *Key) (Strategy, error) {
 	return s.ReplaceStrategy(ctx, 0, v, key)
 }
 
-// ReplaceStrategy is AddStrategy, and deactivates another version of the publisher if the new one is active.
+// ReplaceStrategy is AddStrategy, and deactivates another of the publisher's versions if v is active.
 func (s *Store) ReplaceStrategy(ctx context.Context, replaced int64, v Strategy, key *Key) (Strategy, error) {
 	// The columns that repeat a part of the definition have the part's name.
 	var row queries.AddStrategyParams
@@ -74,7 +73,7 @@ func (s *Store) ReplaceStrategy(ctx context.Context, replaced int64, v Strategy,
 	return added, err
 }
 
-// scheduleOf returns the schedule of a definition as text. Without hours the time zone has no effect.
+// scheduleOf returns a definition's schedule as text. The time zone matters only with hours.
 func scheduleOf(definition json.RawMessage) (string, error) {
 	var schedule struct {
 		From  time.Time           `json:"valid_from"`
@@ -91,8 +90,8 @@ func scheduleOf(definition json.RawMessage) (string, error) {
 	return fmt.Sprint(schedule.From.UTC(), schedule.Until.UTC(), schedule.Hours, schedule.Zone), nil
 }
 
-// makeRoom deactivates the versions that a version replaces when it becomes active: one that is named, and
-// that with the same schedule.
+// makeRoom deactivates the versions replaced by an activated version: the named version, and the version with
+// an equal schedule.
 func (t *transaction) makeRoom(ctx context.Context, v Strategy, replaced int64, now time.Time) error {
 	schedule, err := scheduleOf(v.Definition)
 	if err != nil {
@@ -131,16 +130,15 @@ func (t *transaction) setActive(ctx context.Context, id int64, active bool, now 
 	})
 }
 
-// lockPublisher lets one transaction at a time change a publisher's strategies.
+// lockPublisher lets a single transaction at a time change a publisher's strategies.
 func (t *transaction) lockPublisher(ctx context.Context, publisher int64) error {
 	_, err := t.LockPublisher(ctx, publisher)
 	return named(publisherName(publisher), err)
 }
 
-// SetActive makes a version of a publisher active or not. If it becomes active, the version with the same
-// schedule is deactivated. It returns [ErrNotFound] if the publisher has no version with the id, and
-// [ErrActiveLimit] as AddStrategy. New negotiations with a publisher that has no active version return
-// [ErrNoStrategy].
+// SetActive activates or deactivates a publisher's strategy version. Activation deactivates the version with
+// an equal schedule. It returns [ErrNotFound] if the id is not the publisher's, and [ErrActiveLimit] as
+// AddStrategy. New negotiations with a publisher lacking active versions return [ErrNoStrategy].
 func (s *Store) SetActive(ctx context.Context, publisher, id int64, active bool) (v Strategy, err error) {
 	now := s.now()
 	err = s.transact(ctx, func(t *transaction) error {
@@ -161,10 +159,10 @@ func (s *Store) SetActive(ctx context.Context, publisher, id int64, active bool)
 	return v, err
 }
 
-// DeleteStrategy deletes a version of a publisher, and returns it. It returns [ErrNotFound] if the publisher has no
-// version with the id, [ErrStrategyActive] for one that new negotiations can use, and [ErrStrategyUsed] for one with
-// which a negotiation began, also if that has ended: it is part of the negotiation's record. If it is the newest
-// version of its name, the next one gets its number.
+// DeleteStrategy deletes a publisher's strategy version and returns it. It returns [ErrNotFound] if the id is
+// not the publisher's, [ErrStrategyActive] if new negotiations can use the version, and [ErrStrategyUsed] if
+// a negotiation, open or ended, began with it: it is part of the negotiation's record. If the version is the
+// newest for the name, its number is reused.
 func (s *Store) DeleteStrategy(ctx context.Context, publisher, id int64) (v Strategy, err error) {
 	err = s.transact(ctx, func(t *transaction) error {
 		// A negotiation begins under the same lock.
@@ -195,14 +193,14 @@ func (t *transaction) strategyOfPublisher(ctx context.Context, publisher, id int
 	})(t.StrategyOfPublisher(ctx, publisher, id))
 }
 
-// Strategy returns a version, or [ErrNotFound].
+// Strategy returns a strategy version, or [ErrNotFound].
 func (s *Store) Strategy(ctx context.Context, id int64) (Strategy, error) {
 	return single(strategyName(id), strategyOf)(s.read.Strategy(ctx, id))
 }
 
 func strategyName(id int64) string { return fmt.Sprintf("strategy %d", id) }
 
-// ActiveStrategies returns the active versions of a publisher in the order of their creation.
+// ActiveStrategies returns a publisher's active versions in creation order.
 func (s *Store) ActiveStrategies(ctx context.Context, publisher int64) ([]Strategy, error) {
 	return activeStrategies(ctx, s.read, publisher)
 }
@@ -213,7 +211,7 @@ func activeStrategies(ctx context.Context, run queries.Querier, publisher int64)
 	})(run.ActiveStrategies(ctx, publisher))
 }
 
-// Strategies lists the versions of a publisher, newest first.
+// Strategies lists a publisher's strategy versions, newest first.
 func (s *Store) Strategies(ctx context.Context, publisher int64, page Page) (List[Strategy], error) {
 	return list(ctx, s, page, strategyOf, func(v Strategy) Cursor { return numberedCursor(v.CreatedAt, v.ID) },
 		"negotiation_strategies", where{{"publisher_id = ", publisher}})

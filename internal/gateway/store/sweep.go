@@ -40,11 +40,11 @@ func (t *transaction) expire(late []State) error {
 	return nil
 }
 
-// MaxSweep is the largest number of negotiations that one transaction ends.
+// MaxSweep limits the negotiations that a single transaction ends.
 const MaxSweep = 200
 
-// Sweep ends at most limit negotiations that have passed their deadline, in one transaction. It skips those
-// that another transaction has locked. It returns their number; if that is limit, there can be more.
+// Sweep ends up to limit negotiations past their deadline, in a single transaction. It skips locked
+// negotiations. It returns the number ended; if equal to limit, more may remain.
 func (s *Store) Sweep(ctx context.Context, limit int) (ended int, err error) {
 	if limit < 1 || limit > MaxSweep {
 		return 0, fmt.Errorf("sweep: limit %d must be 1 to %d", limit, MaxSweep)

@@ -14,7 +14,7 @@ type transaction struct {
 
 type actorKey struct{}
 
-// WithActor returns a context for the changes of a caller: their audit entries name it ([audit.Entry.By]).
+// WithActor returns a context for a caller's changes: audit entries name the caller ([audit.Entry.By]).
 func WithActor(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, actorKey{}, name)
 }
@@ -29,10 +29,11 @@ func (s *Store) begin(ctx context.Context) (*transaction, error) {
 	return &transaction{session: on, store: s, by: by}, nil
 }
 
-// finish commits the transaction with its writes.
+// finish commits the transaction with the added writes.
 func (t *transaction) finish(ctx context.Context) error { return classify(t.commit(ctx, t.writes...)) }
 
-// transact runs act in one transaction, and commits it with the writes that act has added if act returns nil.
+// transact runs act in a single transaction. If act returns nil, it commits the transaction with the writes
+// that act added.
 func (s *Store) transact(ctx context.Context, act func(*transaction) error) error {
 	t, err := s.begin(ctx)
 	if err != nil {
@@ -45,7 +46,7 @@ func (s *Store) transact(ctx context.Context, act func(*transaction) error) erro
 	return t.finish(ctx)
 }
 
-// snapshot runs act in a transaction that reads one state of the database.
+// snapshot runs act in a transaction that reads a consistent state of the database.
 func (s *Store) snapshot(ctx context.Context, act func(statements) error) error {
 	on, err := s.database.snapshot(ctx)
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
-// Unit is a unit of work: a transaction that has locked and read negotiations. The caller decides, and Finish writes
-// the decisions. Call End after every unit; after Finish it does nothing. While a unit of SQLite is open, nothing else
-// can write to the database.
+// Unit is a unit of work: a transaction with locked negotiations. The caller decides, and Finish writes the
+// decisions. Call End after every unit; after Finish it does nothing. While a unit of SQLite is open, nothing
+// else can write to the database.
 type Unit struct {
-	// States are the negotiations, in the order of the request. They are empty if Replayed is true.
+	// States holds the negotiations in request order; empty if Replayed is true.
 	States []State
 
 	t      *transaction
@@ -44,16 +44,16 @@ func (s *Store) beginUnit(ctx context.Context, key *Key, read func(*Unit) error)
 	return u, nil
 }
 
-// Replayed reports whether a request with the same key and body has been executed before. Then there is nothing to
+// Replayed reports whether a request with the same key and body was executed before. Then there is nothing to
 // decide, and Finish returns the stored answer.
 func (u *Unit) Replayed() bool { return u.result.Replayed }
 
-// End rolls back a unit that is not committed, and releases its connection.
+// End rolls back an uncommitted unit and releases the connection.
 func (u *Unit) End(ctx context.Context) { u.t.end(ctx) }
 
-// Finish writes the rounds, messages, audit entries, new states and the answer of an outcome, commits, and ends the
-// unit. failed is the error of the decision: if it is not nil, nothing changes and Finish returns it. If a request
-// with the same key has been executed meanwhile, Finish returns its answer instead, in both cases.
+// Finish writes an outcome's rounds, messages, audit entries, new states and answer, commits, and ends the
+// unit. failed is the decision's error: if not nil, nothing changes and Finish returns it. If a request with
+// the same key was executed meanwhile, Finish returns the stored answer instead, in both cases.
 func (u *Unit) Finish(ctx context.Context, outcome Outcome, failed error) (Result, error) {
 	defer u.End(ctx)
 	if u.Replayed() {
@@ -70,7 +70,7 @@ func (u *Unit) Finish(ctx context.Context, outcome Outcome, failed error) (Resul
 	return u.t.store.executed(ctx, u.key, err)
 }
 
-// write adds the rows of an outcome to the transaction, and commits it.
+// write adds an outcome's rows to the transaction, and commits it.
 func (u *Unit) write(ctx context.Context, outcome Outcome) error {
 	if len(outcome.Updates) != len(u.States) {
 		return fmt.Errorf("%d updates for %d negotiations", len(outcome.Updates), len(u.States))
@@ -105,8 +105,8 @@ func (u *Unit) write(ctx context.Context, outcome Outcome) error {
 	return u.t.finish(ctx)
 }
 
-// CheckOffer returns [ErrNotFound] for a negotiation of another client, and [ErrOfferChanged] if the current offer is
-// not the publisher's offer of a round.
+// CheckOffer returns [ErrNotFound] for a negotiation of another client, and [ErrOfferChanged] if the current
+// offer is not the publisher's offer in the round.
 func (s State) CheckOffer(client int64, round int) error {
 	switch {
 	case s.Client != client:
@@ -117,7 +117,8 @@ func (s State) CheckOffer(client int64, round int) error {
 	return nil
 }
 
-// Accept returns the client's acceptance of the current offer. The new status is accepted or awaiting_approval.
+// Accept returns the client's acceptance of the current offer. The status becomes accepted or
+// awaiting_approval.
 func (s State) Accept(terms Terms) Update {
 	d := Update{
 		Rounds:     []Round{{Actor: engine.PartyClient, Action: "accept", Terms: s.CurrentTerms}},
@@ -131,11 +132,11 @@ func (s State) Accept(terms Terms) Update {
 	return d
 }
 
-// Terms are the parts of an accepted offer that the store needs.
+// Terms holds the parts of an accepted offer that the store needs.
 type Terms struct {
 	// PriceMicro is the price per fetch in millionths of the publisher's currency.
 	PriceMicro int64
-	// ApprovalDeadline is the time until which the publisher can approve the terms. If zero, no approval is
+	// ApprovalDeadline is when the publisher's time to approve the terms ends. If zero, no approval is
 	// needed.
 	ApprovalDeadline time.Time
 }
@@ -158,5 +159,5 @@ func (s State) RefuseApproval(reason string) Update {
 	}
 }
 
-// Use makes a new negotiation begin with a strategy version of Versions.
+// Use makes a new negotiation begin with a strategy from Versions.
 func (s *State) Use(v Strategy) { s.Strategy, s.Definition = v.ID, v.Definition }

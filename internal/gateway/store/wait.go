@@ -9,15 +9,14 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// waitInterval is the longest time between two attempts to reach PostgreSQL.
+// waitInterval is the longest pause between two attempts to reach PostgreSQL.
 const waitInterval = 2 * time.Second
 
-// cannotConnectNow is the SQLSTATE of a PostgreSQL server that starts or stops.
+// cannotConnectNow is the SQLSTATE of a starting or stopping PostgreSQL server.
 const cannotConnectNow = "57P03"
 
-// await waits until PostgreSQL accepts connections, up to Config.Wait after the start of the last attempt, which begins
-// within Config.Wait. A server that refuses the user, the password or
-// the database ends it at once.
+// await blocks until PostgreSQL accepts connections. The last attempt begins within Config.Wait and takes up
+// to Config.Wait. If the server refuses the user, password or database, await returns at once.
 func (p *postgres) await(ctx context.Context, config Config) error {
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		attempt, cancel := context.WithTimeout(ctx, config.Wait) // a server can accept a connection and send nothing
