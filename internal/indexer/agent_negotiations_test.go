@@ -9,8 +9,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// submitOffer returns the instruction of a scenario's offer; the round is 0 for the first one. Its metadata begin
-// with 7 and the round.
+// submitOffer returns the instruction for the scenario's offer; the first offer's round is 0. The metadata
+// begin with 7 and the round.
 func (s *scriptedScenario) submitOffer(t *testing.T, round uint8) scriptedTransaction {
 	t.Helper()
 	offerer := s.buyer
@@ -26,7 +26,7 @@ func (s *scriptedScenario) submitOffer(t *testing.T, round uint8) scriptedTransa
 	return newTransaction(t, 10*s.number+uint64(2+round), instruction, logsOf(step.events...))
 }
 
-// The negotiations of an agent have the metadata of its offers, which only the instructions contain.
+// An agent's negotiations include offer metadata, which only the instructions contain.
 func TestAgentNegotiationsHaveTheMetadataOfOffers(t *testing.T) {
 	chain := newScriptedChain()
 	agent := numberedKey('S', 3)

@@ -20,8 +20,8 @@ import (
 // most is the largest amount.
 const most = "18446744073709551615"
 
-// immenseChain has negotiations of one mint with amounts above 63 bits, one of them with the largest
-// escrow.
+// immenseChain contains negotiations using a single mint with amounts above 63 bits, one of them with the
+// largest escrow.
 func immenseChain(t *testing.T, count int) *scriptedChain {
 	chain := newScriptedChain()
 	number := uint64(0)

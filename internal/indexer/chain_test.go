@@ -12,7 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// The database holds the events and accounts of a real chain, and the amounts add up.
+// The database holds a real chain's events and accounts, and the amounts add up.
 func TestTheDatabaseEqualsTheChain(t *testing.T) {
 	s := newScenario(t)
 	database := newSQLite(t)

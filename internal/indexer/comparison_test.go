@@ -18,7 +18,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
 )
 
-// facts are the data that the chain alone determines. They do not depend on the time of the polls.
+// facts lists the data that the chain alone determines. They do not depend on polling times.
 var facts = []string{
 	`SELECT slot, blockhash, parent_slot, block_time FROM slots ORDER BY slot`,
 	`SELECT signature, slot, position, flaw, logs FROM transactions ORDER BY slot, position`,
@@ -92,7 +92,7 @@ func openAt(t *testing.T, address string) *Database {
 func openMemory(t require.TestingT, ctx context.Context) *Database {
 	memory, err := sql.Open("sqlite", ":memory:")
 	require.NoError(t, err)
-	memory.SetMaxOpenConns(1) // each connection has a database of its own
+	memory.SetMaxOpenConns(1) // each connection opens a separate database
 	index := &database.Database{Schema: schema, DB: memory, Reader: memory, Release: memory.Close}
 	require.NoError(t, index.Migrate(ctx))
 	return &Database{Dialect: SQLite, Name: "memory", database: index}
@@ -120,14 +120,14 @@ func migrateTo(t *testing.T, d *Database, files fs.FS, version int64) {
 	require.NoError(t, err)
 }
 
-// runOnce indexes a chain up to its head.
+// runOnce indexes a chain through the newest slot.
 func runOnce(t require.TestingT, ctx context.Context, d *Database, client *rpc.Client, commitment rpc.CommitmentType) {
 	indexer, err := New(d, Config{RPC: client, Once: true, Commitment: commitment})
 	require.NoError(t, err)
 	require.NoError(t, indexer.Run(ctx))
 }
 
-// single returns the only value of a query.
+// single returns a query's only value.
 func single[T any](t require.TestingT, ctx context.Context, d *Database, query string, arguments ...any) (value T) {
 	require.NoError(t, d.statements().row(ctx, query, arguments...).Scan(&value))
 	return value

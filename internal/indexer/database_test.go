@@ -33,7 +33,7 @@ func TestOpenExistingChangesNothing(t *testing.T) {
 	}
 }
 
-// Open migrates the database of an older version with its rows. Until then it is not readable.
+// Open migrates a database with an older schema and keeps the rows. Until then it is not readable.
 func TestAnOlderDatabaseIsMigrated(t *testing.T) {
 	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "x.db"), "postgres": server.Create(t)} {
 		t.Run(name, func(t *testing.T) {
@@ -71,7 +71,7 @@ func TestAnOlderDatabaseIsMigrated(t *testing.T) {
 	}
 }
 
-// A database with the schema of a newer version is refused.
+// A database with a newer schema is refused.
 func TestANewerSchemaIsRefused(t *testing.T) {
 	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "x.db"), "postgres": server.Create(t)} {
 		t.Run(name, func(t *testing.T) {
@@ -89,8 +89,8 @@ func TestANewerSchemaIsRefused(t *testing.T) {
 	}
 }
 
-// Export and status need only SELECT. An indexer without the right to write returns an error that names
-// the database.
+// Export and status need only SELECT. An indexer that is not allowed to write returns an error naming the
+// database.
 func TestReadingNeedsOnlySelect(t *testing.T) {
 	chain, _ := forkingChain(t)
 	address := server.Create(t)
@@ -123,7 +123,7 @@ func TestOnlyTheOwnerReadsTheFiles(t *testing.T) {
 	}
 }
 
-// The two slashes of an address are not part of the path.
+// The two slashes in an address are not part of the path.
 func TestTheSlashesOfAnAddressAreNotPartOfThePath(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, address := range []string{"sqlite:plain.db", "sqlite://slashes.db", "sqlite:///" + t.TempDir() + "/a b%20?#.db"} {
@@ -142,8 +142,8 @@ func TestTheSlashesOfAnAddressAreNotPartOfThePath(t *testing.T) {
 	require.NoFileExists(t, "missing.db")
 }
 
-// A context that ends before the commit is the error, and a panic leaves no transaction for which Close would
-// wait.
+// A context that ends before the commit is returned as the error, and a panic leaves no transaction for which
+// Close would wait.
 func TestTransactionsEndWithTheirContextAndPanics(t *testing.T) {
 	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "x.db"), "postgres": server.Create(t)} {
 		t.Run(name, func(t *testing.T) {

@@ -58,15 +58,15 @@ func rowsOf(t *testing.T, d *Database, name string) string {
 	return written.String()
 }
 
-// A declaration that its agent has not signed as such changes nothing, and neither do the valid ones that
-// come with it.
+// A declaration that the agent did not sign as such changes nothing, and neither do valid declarations in the
+// same call.
 func TestInvalidDeclarationsChangeNothing(t *testing.T) {
 	key, now := newKey(t), time.Unix(1_700_000_000, 0)
 	valid := declaredBy(t, key, "linear", 1_699_999_999)
 	foreign := valid
 	message, err := valid.Message()
 	require.NoError(t, err)
-	// The same statement without the header of an off-chain message, as another application could ask for it.
+	// The same statement but no off-chain message header, as another application could request.
 	const header = 20
 	foreign.Signature, err = key.SignMessage(t.Context(), message[header:])
 	require.NoError(t, err)
@@ -127,8 +127,8 @@ func TestFilesOfDeclarationsAreLimited(t *testing.T) {
 	}
 }
 
-// A repetition changes nothing, not even the time of receipt. Of two declarations at the same time the order
-// of their arrival does not matter.
+// A repetition changes nothing, not even the time of receipt. Of two declarations at the same time the
+// arrival order does not matter.
 func TestRepeatedDeclarations(t *testing.T) {
 	key := newKey(t)
 	first, second := declaredBy(t, key, "linear", 100), declaredBy(t, key, "boulware", 100)
@@ -155,8 +155,8 @@ func TestRepeatedDeclarations(t *testing.T) {
 	}
 }
 
-// The declaration that holds is the agent's latest one at or before the creation, for each side, whatever the
-// order in which negotiations and declarations arrive.
+// The agent's latest declaration at or before the creation holds, for each side, in whatever order
+// negotiations and declarations arrive.
 func TestTheDeclarationAtTheCreationHolds(t *testing.T) {
 	const created = 1_700_000_000 // of the scripted scenario 0
 	keys := []*wallet.Keypair{newKey(t), newKey(t), newKey(t)}
@@ -227,8 +227,8 @@ func TestTheDeclarationsOfAnAgentAreLimited(t *testing.T) {
 	}
 }
 
-// Run reads a folder at its start and its changes later. A refused file is logged and stops nothing, and the
-// indexer goes on after another process has added declarations.
+// Run reads a directory when it starts, and changes later. A refused file is logged and stops nothing, and
+// the indexer continues after another process adds declarations.
 func TestRunReadsAFolderOfDeclarations(t *testing.T) {
 	for name, database := range bothDatabases(t) {
 		t.Run(name, func(t *testing.T) {

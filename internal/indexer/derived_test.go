@@ -45,8 +45,8 @@ func TestTheDecimalsAreThoseOfTheTokenAccounts(t *testing.T) {
 	require.Equal(t, map[string]uint8{first.String(): 6, second.String(): 9}, found)
 }
 
-// Both databases export tokens and times beside base units and Unix seconds. Without the mint's decimals
-// tokens are missing, and the other columns are the same.
+// Both databases export tokens and times beside base units and Unix seconds. If the mint's decimals are
+// unknown, tokens are missing, and the other columns are unchanged.
 func TestExportsHaveTokensAndTimes(t *testing.T) {
 	outcomes, _ := TableNamed("outcomes")
 	for name, database := range map[string]*Database{"sqlite": newSQLite(t), "postgres": openAt(t, server.Create(t))} {

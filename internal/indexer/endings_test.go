@@ -45,7 +45,7 @@ func (s *scenario) expire(negotiation solana.PublicKey) {
 	s.do(s.Client.Negotiation(negotiation).Expire(s.Buyer.PublicKey()).Build(s.ctx))(s.Buyer)
 }
 
-// deadline plays three milestones of which, at the deadline, one is disputed, one under review and one
+// deadline plays three milestones. At the deadline, one milestone is disputed, one under review and one
 // unclaimed.
 func (s *scenario) deadline(session uint64) solana.PublicKey {
 	s.t.Helper()
@@ -68,7 +68,7 @@ func (s *scenario) deadline(session uint64) solana.PublicKey {
 	return negotiation
 }
 
-// agreement plays two milestones, of which one is released and the other one split by settle_by_agreement.
+// agreement plays two milestones: one is released, the other split by settle_by_agreement.
 func (s *scenario) agreement(session uint64) solana.PublicKey {
 	s.t.Helper()
 	negotiation := s.invited(session, func(request *haggle.CreateRequest) {
@@ -92,7 +92,7 @@ func (s *scenario) held(owner solana.PublicKey) int64 {
 	return int64(found)
 }
 
-// ending is a way to end a negotiation, with the status, the state of the bond and its forfeited part.
+// ending is a way to end a negotiation, with the status, the bond state and the forfeited part.
 type ending struct {
 	name, status, bond string
 	forfeited          int64
@@ -147,7 +147,7 @@ func (s *scenario) endings() []ending {
 	}
 }
 
-// The row of a negotiation has the amounts that moved between the token accounts, for every ending.
+// A negotiation row contains the amounts that moved between the token accounts, for every ending.
 func TestEveryEndingIsTheMoneyThatMoved(t *testing.T) {
 	s := newScenario(t)
 	s.endow()

@@ -12,7 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// truncated returns logs that are truncated before the events.
+// truncated returns logs truncated before the events.
 func truncated() []string {
 	logs := logsOf()
 	return append(logs[:len(logs)-1], "Log truncated")
@@ -24,8 +24,8 @@ func instructionOf(t *testing.T, instruction solana.Instruction, err error) sola
 	return instruction
 }
 
-// A transaction with truncated logs is marked. If its events are unknown, its negotiation is not complete
-// and the account has the status.
+// A transaction with truncated logs is marked. If the events are unknown, the negotiation is not complete and
+// the account supplies the status.
 func TestTruncatedLogsAreMarkedAndTheAccountIsRead(t *testing.T) {
 	chain := newScriptedChain()
 	scenario := newScriptedScenario(1, 1000)
@@ -51,7 +51,7 @@ func TestTruncatedLogsAreMarkedAndTheAccountIsRead(t *testing.T) {
 	require.Equal(t, `{"instruction":"accept_offer"}`, value[string](f, `SELECT fields FROM events WHERE name = 'LogsTruncated'`))
 	require.Equal(t, 1, value[int](f, `SELECT instruction_index FROM events WHERE name = 'LogsTruncated'`))
 	require.Equal(t, "Settled", value[string](f, `SELECT status FROM outcomes WHERE NOT complete`))
-	// The instruction succeeded, so the status is known without the account; the amounts are not.
+	// The instruction succeeded, so the status is known even without an account; the amounts are not.
 	require.Equal(t, "Settled", value[string](f, `SELECT status FROM negotiations`))
 	require.Equal(t, 1, value[int](f, `SELECT COUNT(*) FROM outcomes
 		WHERE settled_amount IS NULL AND net_amount IS NULL AND fee IS NULL AND decay IS NULL AND refund IS NULL AND ended_slot = 104`))
@@ -63,7 +63,7 @@ func TestTruncatedLogsAreMarkedAndTheAccountIsRead(t *testing.T) {
 	f.matches()
 }
 
-// A negotiation without its creation has the amounts of its last event, and NULL for all others. A
+// If its creation is unknown, a negotiation shows the amounts of its last event, and NULL for all others. A
 // returned bond does not count as forfeited.
 func TestUnknownAmountsAreNull(t *testing.T) {
 	for name, database := range map[string]*Database{"sqlite": newSQLite(t), "postgres": openAt(t, server.Create(t))} {
@@ -93,7 +93,7 @@ func TestUnknownAmountsAreNull(t *testing.T) {
 	}
 }
 
-// The end of a negotiation is known from its instruction, without logs and account.
+// A negotiation's end is known from the instruction, even without logs and account.
 func TestAnEndThatIsCutOffIsOne(t *testing.T) {
 	accounts := func(s *scriptedScenario) (buyer, seller, vault solana.PublicKey) {
 		return s.buyer, s.seller, numberedKey('V', s.number)
@@ -140,7 +140,7 @@ func TestAnEndThatIsCutOffIsOne(t *testing.T) {
 	}
 }
 
-// A creation whose event is unknown starts a new negotiation at the address.
+// A creation with an unknown event starts a new negotiation at the same address.
 func TestACreationWithTruncatedLogsIsKnown(t *testing.T) {
 	chain := newScriptedChain()
 	scenario := newScriptedScenario(1, 1000)
@@ -186,7 +186,7 @@ func TestOtherProgramsLogsAreNotMarked(t *testing.T) {
 	require.Zero(t, value[int](f, `SELECT COUNT(*) FROM events`))
 }
 
-// A transaction with an event of a later version is marked.
+// A transaction containing an event from a later version is marked.
 func TestAnUnknownEventIsMarked(t *testing.T) {
 	chain := newScriptedChain()
 	logs := logsOf()
@@ -196,7 +196,7 @@ func TestAnUnknownEventIsMarked(t *testing.T) {
 	require.Equal(t, "unknown event", value[string](f, `SELECT flaw FROM transactions`))
 }
 
-// An indexer writes only to a database of its own chain, and only as its only writer.
+// An indexer writes only to a database for the same chain, and only as the single writer.
 func TestAnIndexBelongsToOneChainAndOneIndexer(t *testing.T) {
 	chain, steps := forkingChain(t)
 	f := follow(t, chain, rpc.CommitmentConfirmed)
@@ -223,8 +223,8 @@ func TestAnIndexBelongsToOneChainAndOneIndexer(t *testing.T) {
 	require.ErrorContains(t, err, "processed")
 }
 
-// A node that no longer has the history since the checkpoint is an error. A node with more history
-// continues.
+// If the node no longer stores the history since the checkpoint, Run returns an error. With a node storing
+// more history it continues.
 func TestAMissingHistoryIsAnError(t *testing.T) {
 	chain, steps := forkingChain(t)
 	chain.reach(200, 200)

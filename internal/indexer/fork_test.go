@@ -53,7 +53,7 @@ func (f *follower) refuses(expected error) {
 
 func (f *follower) contents() string { return contents(f.t, f.t.Context(), f.database) }
 
-// value returns the only value of a query.
+// value returns a query's only value.
 func value[T any](f *follower, query string) T {
 	return single[T](f.t, f.t.Context(), f.database, query)
 }
@@ -73,7 +73,7 @@ func (f *follower) matches() {
 	require.Equal(f.t, contents(f.t, f.t.Context(), fresh), f.contents())
 }
 
-// forkingChain has the first four steps of a negotiation in the slots 100 to 103, of which 100 is final.
+// forkingChain contains a negotiation's first four steps in the slots 100 to 103. Slot 100 is final.
 func forkingChain(t require.TestingT) (*scriptedChain, []scriptedTransaction) {
 	chain := newScriptedChain()
 	scenario := newScriptedScenario(1, 1000)
@@ -194,8 +194,8 @@ func TestALaggingNodeDeletesNothing(t *testing.T) {
 	require.Equal(t, before, f.contents())
 }
 
-// The short list of a lagging node does not count as the whole list. Its missing transactions are neither
-// skipped nor deleted.
+// A lagging node's short list does not count as the whole list. Missing transactions are neither skipped nor
+// deleted.
 func TestAShortListIsNotTheWholeList(t *testing.T) {
 	for _, commitment := range []rpc.CommitmentType{rpc.CommitmentConfirmed, rpc.CommitmentFinalized} {
 		t.Run(string(commitment), func(t *testing.T) {
@@ -224,7 +224,7 @@ func TestAMissingStatusOfALaggingNodeDeletesNothing(t *testing.T) {
 	f.refuses(transaction.ErrBehind)
 }
 
-// A reader of the database sees all of a fork or nothing of it, also if the node fails during the poll.
+// A database reader sees all or nothing of a fork, even if the node fails during the poll.
 func TestAForkIsReplacedInOneTransaction(t *testing.T) {
 	const negotiations = 60
 	chain := newScriptedChain()
@@ -259,7 +259,7 @@ func TestAForkIsReplacedInOneTransaction(t *testing.T) {
 	f.matches()
 }
 
-// The rows of a database stay readable during a backfill.
+// A database's rows stay readable during a backfill.
 func TestABackfillDeletesNothing(t *testing.T) {
 	for _, commitment := range []rpc.CommitmentType{rpc.CommitmentConfirmed, rpc.CommitmentFinalized} {
 		t.Run(string(commitment), func(t *testing.T) {
@@ -289,8 +289,8 @@ func TestABackfillDeletesNothing(t *testing.T) {
 	}
 }
 
-// A fork between two pages of a list that removes the cursor loses no transaction, with and without a
-// checkpoint.
+// A fork between two list pages that removes the cursor loses no transaction, whether a checkpoint exists or
+// not.
 func TestAForkBetweenTwoPagesLosesNothing(t *testing.T) {
 	for _, final := range []uint64{90, 135} {
 		chain, steps := forkingChain(t)
@@ -317,8 +317,7 @@ func TestAForkBetweenTwoPagesLosesNothing(t *testing.T) {
 	}
 }
 
-// An account that was read on a fork is read again when the slot is final, also without a further
-// transaction.
+// An account read on a fork is read again when the slot is final, even if no further transaction exists.
 func TestAnAccountReadOnAForkIsReadAgain(t *testing.T) {
 	chain, steps := forkingChain(t)
 	f := newFollower(t, chain, rpc.CommitmentConfirmed)
@@ -332,7 +331,7 @@ func TestAnAccountReadOnAForkIsReadAgain(t *testing.T) {
 	require.Equal(t, 1, value[int](f, `SELECT COUNT(*) FROM accounts WHERE final`))
 }
 
-// The state of an account on a fork is not kept as its last state.
+// An account state on a fork is not kept as the last state.
 func TestAStateReadOnAForkIsNotKept(t *testing.T) {
 	chain, _ := forkingChain(t)
 	f := follow(t, chain, rpc.CommitmentConfirmed)
@@ -350,7 +349,7 @@ func TestAStateReadOnAForkIsNotKept(t *testing.T) {
 	f.matches()
 }
 
-// The account of the next negotiation at an address is not stored as the state of the last one.
+// The next negotiation's account at an address is not stored as the previous negotiation's state.
 func TestTheStateOfTheNextNegotiationIsSeparate(t *testing.T) {
 	chain, steps := forkingChain(t)
 	chain.add(104, 1, steps[4])
@@ -367,7 +366,7 @@ func TestTheStateOfTheNextNegotiationIsSeparate(t *testing.T) {
 	f.matches()
 }
 
-// The database follows every change after the last final slot, and its final rows never change.
+// The database follows every change beyond the newest final slot, and final rows never change.
 func TestTheDatabaseFollowsAnyFork(t *testing.T) {
 	run := 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -19,7 +19,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// child runs an indexer until it is killed, on the database and the endpoint of its environment.
+// child runs an indexer until it is killed, on the database and endpoint given by environment variables.
 func child() int {
 	endpoint, address, _ := strings.Cut(os.Getenv(childVariable), " ")
 	client, err := haggle.NewClient(haggle.Config{Endpoint: endpoint})
@@ -64,10 +64,11 @@ func kill(t *testing.T, command *exec.Cmd) {
 // killedIndex is a database whose indexer is killed repeatedly.
 type killedIndex struct {
 	address string
-	// timeLimit is the time until an indexer is killed. It grows after a kill before the first write.
+	// timeLimit is how long an indexer runs before it is killed. It grows after a kill before the first
+	// write.
 	timeLimit time.Duration
 	revision  int64
-	// kills is the number of kills, and wrote the number of kills after a write.
+	// kills counts kills, and wrote counts kills after a write.
 	kills, wrote int
 }
 
@@ -89,7 +90,7 @@ func (v *killedIndex) runAndKill(t *testing.T, endpoint string) {
 	v.wrote++
 }
 
-// An indexer that is killed at any moment leaves a database like one that was never killed.
+// An indexer that is killed at any moment leaves the same database as an indexer never killed.
 func TestAKilledIndexerLosesAndRepeatsNothing(t *testing.T) {
 	s := newScenario(t)
 	addresses := map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "killed.db"), "postgres": server.Create(t)}
@@ -159,7 +160,7 @@ func longChain(t require.TestingT, negotiations int) *scriptedChain {
 	return chain
 }
 
-// A backfill continues after each kill, and its result is the same.
+// A backfill continues after each kill, and yields the same result.
 func TestALongHistoryIsReadInPieces(t *testing.T) {
 	chain := longChain(t, 60)
 	whole := newSQLite(t)

@@ -7,10 +7,10 @@ import (
 	"github.com/haggle-protocol/haggle/internal/testpostgres"
 )
 
-// server is the PostgreSQL server of all tests. Each test has its own databases.
+// server runs PostgreSQL for all tests. Each test uses separate databases.
 var server *testpostgres.Server
 
-// childVariable is set in the process of an indexer that is killed.
+// childVariable is set in an indexer process to be killed.
 const childVariable = "HAGGLE_TEST_INDEXER"
 
 func TestMain(m *testing.M) {

@@ -46,7 +46,7 @@ func revealingChain(t *testing.T, buyer, seller uint64) *scriptedChain {
 const pricesOf = `SELECT COALESCE(CAST(buyer_price AS TEXT), '-') || ' ' || COALESCE(CAST(seller_price AS TEXT), '-') || ' ' ||
 	COALESCE(CAST(nash_price AS TEXT), '-') FROM outcomes WHERE negotiation = $1`
 
-// The Nash price is there after both reveals and not before, exactly, and not without a zone. A fork that
+// The Nash price is set after both reveals, not before, exactly, and never if there is no zone. A fork that
 // undoes a reveal removes it.
 func TestTheNashPriceFollowsTheReveals(t *testing.T) {
 	for name, database := range map[string]*Database{"sqlite": newSQLite(t), "postgres": openAt(t, server.Create(t))} {

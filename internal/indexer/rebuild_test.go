@@ -18,10 +18,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// hidingMemos is the number of empty memos whose logs leave no room for others.
+// hidingMemos is how many empty memos fill the logs completely.
 const hidingMemos = 44
 
-// hide puts memos before an action, so that the validator truncates the logs of its events.
+// hide puts memos before an action, so that the validator truncates the event logs.
 func hide(t *testing.T, action *haggle.Action) {
 	t.Helper()
 	var memos []solana.Instruction
@@ -31,7 +31,7 @@ func hide(t *testing.T, action *haggle.Action) {
 	action.Instructions = append(memos, action.Instructions...)
 }
 
-// A party cannot hide a settlement by memos: its rows equal those of a settlement without memos.
+// A party cannot hide a settlement by memos: the rows equal a settlement's rows without memos.
 func TestMemosDoNotHideASettlement(t *testing.T) {
 	s := newScenario(t)
 	s.endow()
@@ -44,7 +44,7 @@ func TestMemosDoNotHideASettlement(t *testing.T) {
 			hide(t, action)
 		}
 		if _, err = action.Do(s.ctx, s.Seller); hidden {
-			require.ErrorIs(t, err, protocol.ErrLogsTruncated) // The SDK has no events for its receipt.
+			require.ErrorIs(t, err, protocol.ErrLogsTruncated) // The SDK returns no events for the receipt.
 		} else {
 			require.NoError(t, err)
 		}
@@ -87,8 +87,9 @@ func TestMemosDoNotHideASettlement(t *testing.T) {
 	}
 }
 
-// truncatingNode forwards requests and truncates the logs of every transaction before a line. clocks has the
-// program's time in each slot: a validator returns it as the block's time, and the local chain an estimate.
+// truncatingNode forwards requests and truncates the logs of every transaction before a line. clocks holds
+// the program's time in each slot: a validator returns it as the block's time, and the local chain an
+// estimate.
 func truncatingNode(t *testing.T, url string, line func(lines int) int, clocks map[uint64]int64) *rpc.Client {
 	t.Helper()
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -161,11 +162,11 @@ func decodeObject(text []byte) (object map[string]any, err error) {
 	return object, err
 }
 
-// flawColumns are the columns of the export and of transactions that mark truncated logs.
+// flawColumns matches the columns that mark truncated logs, in the export and in transactions.
 var flawColumns = regexp.MustCompile(`(?m),(true|false)(,[^,\n]*)$`)
 
-// Every event of every instruction can be rebuilt: an index without any log holds the same events, outcomes
-// and totals. So does an index whose logs are truncated between the events of an instruction.
+// Every event of every instruction can be rebuilt: an index built from no logs holds the same events,
+// outcomes and totals. So does an index with logs truncated between an instruction's events.
 func TestEveryEventCanBeRebuilt(t *testing.T) {
 	s := newScenario(t)
 	s.all()
@@ -222,7 +223,7 @@ func TestEveryConfigInstructionIsRebuilt(t *testing.T) {
 	}
 }
 
-// exported returns a table without the column "rebuilt".
+// exported returns a table except the column "rebuilt".
 func exported(t *testing.T, ctx context.Context, d *Database, table Table) string {
 	t.Helper()
 	var written bytes.Buffer

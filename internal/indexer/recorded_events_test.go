@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Negotiations returns every negotiation with all of its events, and the declarations of its own parties.
+// Negotiations returns every negotiation with all events, and its own parties' declarations.
 func TestNegotiationsHaveTheirEventsAndDeclarations(t *testing.T) {
 	key := newKey(t)
 	chain := newScriptedChain()

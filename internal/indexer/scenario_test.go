@@ -17,7 +17,7 @@ import (
 
 const (
 	escrow = 5_000_000
-	// scenarioLimit is the time limit of a scenario.
+	// scenarioLimit is the time limit per scenario.
 	scenarioLimit = 5 * time.Minute
 )
 
@@ -91,7 +91,7 @@ func (s *scenario) takePart(negotiation solana.PublicKey, session uint64) {
 		haggle.Deposit{}).Build(s.ctx))(s.Seller)
 }
 
-// decimalsOf returns the decimals of a mint of the scenario.
+// decimalsOf returns the decimals of a scenario mint.
 func (s *scenario) decimalsOf(mint solana.PublicKey) uint8 {
 	if mint == solana.WrappedSol {
 		return 9
@@ -114,7 +114,7 @@ func (s *scenario) reject(negotiation solana.PublicKey, by *wallet.Keypair) {
 	s.do(s.Client.Negotiation(negotiation).Reject(by.PublicKey()).Build(s.ctx))(by)
 }
 
-// close closes a negotiation, which the program refuses in the second of its creation.
+// close closes a negotiation. The program refuses this in the second of the creation.
 func (s *scenario) close(negotiation solana.PublicKey) {
 	s.t.Helper()
 	n, err := s.Client.Negotiation(negotiation).Snapshot(s.ctx)
@@ -126,7 +126,7 @@ func (s *scenario) close(negotiation solana.PublicKey) {
 	s.do(s.Client.Negotiation(negotiation).Close(s.Seller.PublicKey()).Build(s.ctx))(s.Seller)
 }
 
-// bargain plays a whole negotiation: three offers, the last one accepted, and closed.
+// bargain plays a whole negotiation: three offers, the third accepted, and closed.
 func (s *scenario) bargain(session uint64) {
 	s.t.Helper()
 	negotiation := s.invited(session, nil)
@@ -150,7 +150,7 @@ func (s *scenario) twoLives(session uint64) solana.PublicKey {
 	return first
 }
 
-// createAgain creates a negotiation at the address of a closed one, which the SDK does not do by itself.
+// createAgain creates a negotiation at a closed negotiation's address. The SDK does not do so by itself.
 func (s *scenario) createAgain(session uint64, change func(*haggle.CreateRequest)) {
 	s.t.Helper()
 	free := session + 1_000_000
@@ -195,7 +195,7 @@ func (s *scenario) milestones(session uint64) {
 	s.close(negotiation)
 }
 
-// expired plays a negotiation with a bond that expires after the first offer.
+// expired plays a negotiation with a bond that expires after its first offer.
 func (s *scenario) expired(session uint64) {
 	s.t.Helper()
 	negotiation := s.invited(session, func(request *haggle.CreateRequest) { request.Bond = 700_000 })
@@ -224,7 +224,7 @@ func (s *scenario) all() {
 	s.bargain(6)
 }
 
-// onChain returns every event of the chain, the oldest first, without the indexer.
+// onChain returns every event on the chain, oldest first, bypassing the indexer.
 func (s *scenario) onChain() (events []protocol.Event, signatures []solana.Signature) {
 	s.t.Helper()
 	listed, err := s.Client.RPC().GetSignaturesForAddressWithOpts(s.ctx, protocol.ProgramID,

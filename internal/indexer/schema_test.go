@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// createEarlier creates a database with migrations of a development version: the same versions as today,
-// without the parts of a bond.
+// createEarlier creates a database with a development version's migrations: today's version numbers, but no
+// bond parts.
 func createEarlier(t *testing.T, address string, version int64) {
 	t.Helper()
 	database := openWithoutTables(t, address)
@@ -53,7 +53,7 @@ func TestADatabaseWithOtherTablesIsRefusedAtTheStart(t *testing.T) {
 	}
 }
 
-// Databases exist with every released migration, so a change of one is a further file.
+// Databases exist with every released migration, so changes are further files.
 func TestReleasedMigrationsDoNotChange(t *testing.T) {
 	released := map[string]string{
 		"postgres/00001_index.sql":          "9ecd65df581f570d",

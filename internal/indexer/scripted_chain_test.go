@@ -22,29 +22,29 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// listPage is the most transactions in a validator's list.
+// listPage is the maximum length of a validator's list.
 const listPage = 1000
 
 // scriptedChain is a node with a chain that a test defines, with forks. It answers like a validator.
 type scriptedChain struct {
 	lock  sync.Mutex
 	slots []scriptedSlot
-	// head and final are the newest slots that are confirmed and finalized.
+	// head and final are the newest confirmed and finalized slots.
 	head, final uint64
 	// pageLimit is the maximum number of transactions in a list.
 	pageLimit int
-	// unlisted are transactions that are in a block and not listed yet.
+	// unlisted holds transactions in a block but not listed yet.
 	unlisted map[solana.Signature]bool
-	// withIndex makes lists contain the index of a transaction in its block.
+	// withIndex makes lists contain each transaction's index in the block.
 	withIndex bool
 	// betweenPages is called once, after a page has been listed.
 	betweenPages func()
-	// scrambled makes lists have the transactions of a slot in another order than the block.
+	// scrambled makes lists order a slot's transactions differently from the block.
 	scrambled bool
-	// listsLate and statusesLate are the lags, in slots, of the nodes that answer requests for lists and for
-	// statuses. Several nodes share the address.
+	// listsLate and statusesLate are lags, in slots, for the nodes that serve lists and statuses. Several
+	// nodes share the address.
 	listsLate, statusesLate uint64
-	// delay is the duration of each request.
+	// delay is how long each request takes.
 	delay time.Duration
 }
 
@@ -59,7 +59,7 @@ type scriptedTransaction struct {
 	failed    bool
 	logs      []string
 	encoded   string
-	// accounts are the states after the transaction; nil for a closed account.
+	// accounts holds the states after the transaction; nil for a closed account.
 	accounts map[solana.PublicKey]*protocol.Negotiation
 }
 
@@ -67,7 +67,7 @@ func newScriptedChain() *scriptedChain {
 	return &scriptedChain{pageLimit: listPage, unlisted: make(map[solana.Signature]bool)}
 }
 
-// numbered returns the signature of a number.
+// numbered returns the nth signature.
 func numbered(n uint64) (signature solana.Signature) {
 	binary.BigEndian.PutUint64(signature[:], n+1)
 	return signature
@@ -79,7 +79,8 @@ func numberedKey(kind byte, n uint64) (key solana.PublicKey) {
 	return key
 }
 
-// logsOf returns the logs of an instruction without events and one of the program with these events.
+// logsOf returns logs for an instruction emitting no events, then for a program instruction emitting these
+// events.
 func logsOf(events ...protocol.Event) []string {
 	logs := []string{
 		"Program ComputeBudget111111111111111111111111111111 invoke [1]",
@@ -92,8 +93,8 @@ func logsOf(events ...protocol.Event) []string {
 	return append(logs, "Program "+protocol.ProgramAddress+" success")
 }
 
-// newTransaction returns a transaction whose second instruction is the given one, or one of the program
-// without data.
+// newTransaction returns a transaction. The second instruction is the given instruction, or a program
+// instruction with no data.
 func newTransaction(t require.TestingT, number uint64, instruction solana.Instruction, logs []string) scriptedTransaction {
 	if instruction == nil {
 		instruction = solana.NewInstruction(protocol.ProgramID, solana.AccountMetaSlice{}, []byte{1})
@@ -108,7 +109,7 @@ func newTransaction(t require.TestingT, number uint64, instruction solana.Instru
 	return scriptedTransaction{signature: numbered(number), logs: logs, encoded: encoded}
 }
 
-// hash returns the blockhash of a slot on a fork.
+// hash returns a slot's blockhash on a fork.
 func hash(slot, fork uint64) (hash solana.Hash) {
 	binary.BigEndian.PutUint64(hash[:], slot)
 	binary.BigEndian.PutUint64(hash[8:], fork)
@@ -188,7 +189,7 @@ func (c *scriptedChain) serve(t *testing.T) string {
 
 type document = map[string]any
 
-// answer returns the answer of a validator.
+// answer returns a validator's response.
 func (c *scriptedChain) answer(method string, encoded json.RawMessage) (any, error) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -204,7 +205,7 @@ func (c *scriptedChain) answer(method string, encoded json.RawMessage) (any, err
 		Limit      int
 		Before     solana.Signature
 		Until      solana.Signature
-		// MinContextSlot is the minimum slot of the answering node.
+		// MinContextSlot is the responding node's minimum slot.
 		MinContextSlot uint64
 	}
 	if len(params) > 0 {

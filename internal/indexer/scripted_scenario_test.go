@@ -6,15 +6,15 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// scriptedScenario is a negotiation that is settled after two offers and closed, with its events and the
-// account after each transaction. scale multiplies its amounts.
+// scriptedScenario is a negotiation settled after two offers and closed, with the events and the account
+// after each transaction. scale multiplies the amounts.
 type scriptedScenario struct {
 	number, scale uint64
 	address       solana.PublicKey
 	buyer, seller solana.PublicKey
 }
 
-// step is a transaction of a scenario.
+// step is a transaction in a scenario.
 type step struct {
 	events []protocol.Event
 	// state is nil once the account is closed.

@@ -12,8 +12,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// unusual plays the cases without a scenario of their own: accounts that cannot be paid, forfeited bonds,
-// other currencies, and changes of the configuration.
+// unusual plays cases with no scenario of their own: accounts that cannot be paid, forfeited bonds, other
+// currencies, and configuration changes.
 func (s *scenario) unusual(session uint64) {
 	s.t.Helper()
 	s.reconfigure()
@@ -39,7 +39,7 @@ func (s *scenario) reconfigure() {
 	s.do(admin.AcceptAuthority(s.Client, admin.AcceptAuthorityRequest{Authority: s.arbiter.PublicKey()}))(s.arbiter)
 }
 
-// unpayable ends a negotiation while a party's account is frozen. The seller claims its payout, and closing
+// unpayable ends a negotiation while a party's account is frozen. The seller claims the payout, and closing
 // delivers the buyer's.
 func (s *scenario) unpayable(session uint64, party *wallet.Keypair, end func(solana.PublicKey)) {
 	s.t.Helper()
@@ -57,7 +57,7 @@ func (s *scenario) unpayable(session uint64, party *wallet.Keypair, end func(sol
 	s.close(n)
 }
 
-// forfeited has the arbiter forfeit the bond with the decision on one of two milestones.
+// forfeited makes the arbiter forfeit the bond when deciding one of two milestones.
 func (s *scenario) forfeited(session uint64, disputed uint8) {
 	s.t.Helper()
 	n := s.invited(session, func(request *haggle.CreateRequest) {

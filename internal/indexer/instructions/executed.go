@@ -1,5 +1,5 @@
-// Package instructions has the instructions of executed transactions, also those that programs have sent,
-// with accounts of lookup tables.
+// Package instructions returns the instructions in executed transactions, including instructions sent by
+// programs, with lookup table accounts.
 package instructions
 
 import (
@@ -14,19 +14,19 @@ type Instruction struct {
 	Program  solana.PublicKey
 	Accounts []*solana.AccountMeta
 	Data     []byte
-	// Outer is the index of the transaction's instruction that it is part of.
+	// Outer is the index of the enclosing top-level instruction.
 	Outer int
 }
 
-// Keys returns the accounts of a transaction in the order of their indices. Those of lookup tables are last.
+// Keys returns a transaction's accounts in index order. Lookup table accounts come last.
 func Keys(transaction *solana.Transaction, meta *rpc.TransactionMeta) []solana.PublicKey {
 	loaded := meta.LoadedAddresses
 	return slices.Concat(transaction.Message.AccountKeys, loaded.Writable, loaded.ReadOnly)
 }
 
-// Executed returns the instructions of a transaction in the order of their execution. It omits instructions
-// with an unknown account, and returns false then. Some nodes do not record the instructions that programs
-// send: meta.InnerInstructions is nil then.
+// Executed returns a transaction's instructions in execution order. It omits instructions with an unknown
+// account, and returns false then. Some nodes do not record the instructions that programs send:
+// meta.InnerInstructions is nil then.
 func Executed(
 	transaction *solana.Transaction, meta *rpc.TransactionMeta,
 ) (executed []Instruction, complete bool) {
@@ -46,7 +46,7 @@ func Executed(
 	return executed, complete
 }
 
-// withInner returns an instruction with its inner instructions.
+// withInner returns an instruction and the inner instructions.
 func withInner(
 	index int, outer solana.CompiledInstruction, meta *rpc.TransactionMeta,
 ) []solana.CompiledInstruction {

@@ -1,4 +1,4 @@
-// Package recorded turns the events of a negotiation, from the chain or from the index, into the record that
+// Package recorded turns a negotiation's events, from the chain or from the index, into the record that
 // package analysis reads.
 package recorded
 
@@ -11,14 +11,14 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// ErrIncomplete means that events are missing which the analysis needs.
+// ErrIncomplete means that events needed for the analysis are missing.
 var ErrIncomplete = errors.New("its creation or one of its offers is missing in the history")
 
-// Negotiation is a negotiation by its events.
+// Negotiation is a negotiation as recorded by events.
 type Negotiation struct {
-	// Created has the terms; nil if the event is missing.
+	// Created contains the terms; nil if the event is missing.
 	Created *protocol.NegotiationCreated
-	// JoinedAt is the time at which the seller joined, in Unix seconds; 0 before.
+	// JoinedAt is when the seller joined, in Unix seconds; 0 before.
 	JoinedAt int64
 	Offers   []protocol.OfferSubmitted
 	// HasTerms reports whether the creation or the settlement has terms beside the price. The events of offers
@@ -30,14 +30,13 @@ type Negotiation struct {
 	// Ending is "settled", "rejected", "expired" or "agreed", for a price that is being paid by milestones. It
 	// is empty while the negotiation is open.
 	Ending string
-	// EndedAt is the time at which the bargaining ended, in Unix seconds: that of the agreement, the rejection
-	// or the expiry. It is 0 before.
+	// EndedAt is when the bargaining ended by agreement, rejection or expiry, in Unix seconds; 0 before.
 	EndedAt int64
-	// BuyerPrice and SellerPrice are the reservation prices; nil until they are revealed.
+	// BuyerPrice and SellerPrice are the reservation prices; nil until revealed.
 	BuyerPrice, SellerPrice *uint64
 }
 
-// Of returns the latest negotiation of these events of one address, in their order.
+// Of returns the latest negotiation from the events at a single address, in order.
 func Of(events []protocol.Event) Negotiation {
 	n := Negotiation{}
 	for _, event := range events {
@@ -99,8 +98,8 @@ func (n *Negotiation) Decay() uint64 {
 	return n.Created.EscrowAmount - n.Offers[len(n.Offers)-1].EffectiveEscrow
 }
 
-// Rules returns the terms that decide the prices. Created must be set. The deadline counts from the time at
-// which the seller joined, or from the creation if that is not known, without extensions.
+// Rules returns the terms that decide the prices. Created must be set. The deadline counts from when the
+// seller joined, or from the creation if unknown, and ignores extensions.
 func (n *Negotiation) Rules() onchain.Rules {
 	return onchain.Rules{
 		Escrow: n.Created.EscrowAmount, MaxRounds: n.Created.MaxRounds, DecayRateBps: n.Created.DecayRateBps,

@@ -44,7 +44,7 @@ func TestLatestNegotiation(t *testing.T) {
 	require.Equal(t, uint64(2_985_000), h.Cost)
 	nash, ok := h.NashPrice()
 	require.True(t, ok)
-	// The lowest price that leaves 2,985,000 is 2,999,999: the midpoint is the program's, or one less.
+	// The lowest price that leaves 2,985,000 is 2,999,999: the midpoint equals the program's, or one less.
 	require.Equal(t, uint64(3_499_999), nash)
 }
 
