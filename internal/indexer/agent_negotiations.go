@@ -7,28 +7,28 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// AgentNegotiation is a negotiation of an agent.
+// AgentNegotiation is an agent's negotiation.
 type AgentNegotiation struct {
-	// Address is the negotiation's address. Several negotiations can have it, one after the other.
+	// Address is the negotiation's address. It can be reused by a later negotiation.
 	Address string
-	// IsBuyer reports whether the agent is the buyer; otherwise it is the seller.
+	// IsBuyer reports whether the agent is the buyer; otherwise the agent is the seller.
 	IsBuyer bool
-	// Status is the status in the view outcomes.
+	// Status is taken from the view outcomes.
 	Status string
-	// Events are the known events, in their order. Complete is false if events are missing.
+	// Events holds the known events in order. Complete is false if events are missing.
 	Events   []EventWithMetadata
 	Complete bool
 }
 
-// EventWithMetadata is an event. Metadata is that of a submitted or accepted offer; nil for other events, and
-// if it is unknown.
+// EventWithMetadata is an event. Metadata belongs to a submitted or accepted offer; nil for other events, and
+// if unknown.
 type EventWithMetadata struct {
 	Event    protocol.Event
 	Metadata *[64]byte
 }
 
-// AgentNegotiations returns the negotiations with an agent as buyer or seller, the oldest first. It does not
-// find a negotiation whose parties are unknown, because its creation is.
+// AgentNegotiations returns the negotiations with an agent as buyer or seller, oldest first. It omits
+// negotiations with an unknown creation, because their parties are unknown.
 func (d *Database) AgentNegotiations(ctx context.Context, agent string) (found []AgentNegotiation, err error) {
 	err = d.read(ctx, func(s statements) error {
 		var last life

@@ -12,8 +12,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// startBackfill starts the backfill of a long history: all final transactions after the checkpoint. The first
-// ones that it reads replace the rows after the checkpoint.
+// startBackfill starts backfilling a long history: all final transactions beyond the checkpoint. The first
+// transactions read replace the rows beyond the checkpoint.
 func (x *Indexer) startBackfill(ctx context.Context) error {
 	final, err := x.node.slot(ctx, rpc.CommitmentFinalized)
 	if err != nil {
@@ -32,7 +32,7 @@ func (x *Indexer) startBackfill(ctx context.Context) error {
 	return nil
 }
 
-// backfillAll lists and reads the backlog to its end.
+// backfillAll lists and reads the whole backlog.
 func (x *Indexer) backfillAll(ctx context.Context) error {
 	if err := x.listBacklog(ctx); err != nil {
 		return err
@@ -100,8 +100,8 @@ func (x *Indexer) storeBacklog(
 	return nil
 }
 
-// readBacklog reads the oldest slots of the backlog. Rows after the checkpoint are those that were there
-// before: they are replaced, all at once.
+// readBacklog reads the oldest slots of the backlog. Rows beyond the checkpoint were written before the
+// backfill: they are replaced, all at once.
 func (x *Indexer) readBacklog(ctx context.Context) error {
 	// last is 0 if there are none.
 	var last uint64
@@ -136,8 +136,8 @@ func (x *Indexer) readBacklog(ctx context.Context) error {
 	return x.apply(ctx, x.progress, b)
 }
 
-// oldest returns the first slots of the backlog, at least up to a slot, the slot after them, and the number
-// of transactions that are left.
+// oldest returns the first slots of the backlog, at least through a given slot, the slot after them, and the
+// number of remaining transactions.
 func (x *Indexer) oldest(
 	ctx context.Context, atLeast uint64,
 ) (listed [][]transaction.Listed, next, left uint64, err error) {

@@ -14,20 +14,20 @@ import (
 	"github.com/haggle-protocol/haggle/internal/jsonview"
 )
 
-// batch is the content of one database transaction.
+// batch is written in a single database transaction.
 type batch struct {
-	// from is the first slot whose rows, and all later ones, are deleted; nil for none.
+	// from is the first slot to delete, with all later slots; nil for none.
 	from *uint64
 	// slots are added.
 	slots []readSlot
-	// verified are the stored slots that are final since this poll.
+	// verified lists the stored slots that became final since the previous poll.
 	verified []uint64
 	accounts []accountState
 	// backlogRead is set if the slots were in the backlog.
 	backlogRead bool
-	// next is the first listed slot that is not in this batch. The checkpoint stays before it.
+	// next is the first listed slot not in this batch. The checkpoint stays before it.
 	next uint64
-	// limit is the maximum of the checkpoint.
+	// limit is the checkpoint's maximum.
 	limit uint64
 }
 
@@ -98,7 +98,7 @@ func (b *batch) apply(ctx context.Context, database *Database, p *progress) erro
 	return nil
 }
 
-// checkpoint returns the slot up to which everything is indexed and final.
+// checkpoint returns the slot through which everything is indexed and final.
 func (b *batch) checkpoint(ctx context.Context, s statements, before uint64) (uint64, error) {
 	var unconfirmed uint64
 	err := s.row(ctx, `SELECT COALESCE(MIN(slot), $1) FROM slots WHERE slot > $2 AND final = $3`, int64(noSlot),
@@ -131,7 +131,7 @@ func (b *batch) deleteFrom(ctx context.Context, s statements, touched map[life]b
 			return err
 		}
 	}
-	// A state that was read at such a slot can be one of a fork, unless the slot was final.
+	// A state read at such a slot can belong to a fork, unless the slot was final.
 	_, err = s.exec(ctx, `UPDATE accounts SET state = NULL, as_of_slot = NULL WHERE as_of_slot >= $1 AND NOT (final AND as_of_slot = checked_slot)`, from)
 	if err != nil {
 		return err
@@ -184,7 +184,7 @@ func (b *batch) insert(ctx context.Context, s statements, touched map[life]bool)
 	return nil
 }
 
-// nextLife returns the number of an event's negotiation among those at the address.
+// nextLife returns the number of an event's negotiation among the negotiations at the same address.
 func nextLife(ctx context.Context, s statements, lives map[string]int64, address string, begins bool) (int64, error) {
 	number, is := lives[address]
 	if !is {
@@ -200,7 +200,8 @@ func nextLife(ctx context.Context, s statements, lives map[string]int64, address
 	return number, nil
 }
 
-// writeOutcome replaces the row of a negotiation by one from its events. Without events it deletes the row.
+// writeOutcome replaces a negotiation's row by a row computed from the events. If there are no events it
+// deletes the row.
 func writeOutcome(ctx context.Context, s statements, at life) error {
 	events, err := pastEvents(ctx, s, at.address, &at.number)
 	if err != nil {
@@ -230,7 +231,7 @@ func writeOutcome(ctx context.Context, s statements, at life) error {
 	return err
 }
 
-// store writes an account to its negotiation: the last one at the address with its terms that was not closed
+// store writes an account to the newest negotiation with these terms at the address that was not closed
 // before the account was read.
 func (l *accountState) store(ctx context.Context, s statements) error {
 	address := l.address.String()
@@ -277,7 +278,7 @@ func (l *accountState) storePresent(ctx context.Context, s statements, address s
 }
 
 // storeGone keeps the last known state, unless it was read after the negotiation was closed: then it belongs
-// to a later one.
+// to a later negotiation.
 func (l *accountState) storeGone(
 	ctx context.Context, s statements, address string, number int64, closed *uint64,
 ) error {

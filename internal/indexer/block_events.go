@@ -18,10 +18,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// logsTruncated is the name of a row in place of the unknown events of an instruction.
+// logsTruncated names a row that replaces an instruction's unknown events.
 const logsTruncated = "LogsTruncated"
 
-// readSlot is a slot with its transactions of the program.
+// readSlot is a slot and the program's transactions in it.
 type readSlot struct {
 	slot         uint64
 	block        block
@@ -32,12 +32,12 @@ type readSlot struct {
 type readTransaction struct {
 	signature string
 	events    []readEvent
-	// logStatus is the reason for which the logs lack events, the column flaw; empty if they lack none.
+	// logStatus says why the logs lack events, the column flaw; empty if they lack none.
 	logStatus string
 	logs      string
-	// decimals are those of the mints of its token accounts, by address.
+	// decimals holds the mint decimals for all token accounts, by mint address.
 	decimals map[string]uint8
-	// calls are the program's instructions if the events can be rebuilt from them.
+	// calls holds the program's instructions if the events can be rebuilt from them.
 	calls []call
 }
 
@@ -46,21 +46,21 @@ type readEvent struct {
 	name        string
 	instruction *int
 	negotiation *solana.PublicKey
-	// begins is set for the creation of a negotiation.
+	// begins is set for the event that creates a negotiation.
 	begins    bool
 	timestamp *int64
 	fields    string
 	data      []byte
-	// rebuilt reports that the event is not in the logs. metadata is that of a submitted or accepted offer.
+	// rebuilt reports that the event is not in the logs. metadata belongs to a submitted or accepted offer.
 	rebuilt  bool
 	metadata []byte
 }
 
-// parallelReads is the number of slots that are read at the same time.
+// parallelReads is the number of slots read concurrently.
 const parallelReads = 8
 
-// readSlots reads slots, each a list of entries. At an error it returns the slots before that slot and the
-// error. It reads slots up to final at commitment finalized.
+// readSlots reads slots, each a list of entries. If a slot fails, it returns the slots before it and the
+// error. Slots no later than final are read at commitment finalized.
 func (n *node) readSlots(ctx context.Context, listed [][]transaction.Listed, final uint64) ([]readSlot, error) {
 	slots, failures := make([]readSlot, len(listed)), make([]error, len(listed))
 	var running errgroup.Group
@@ -109,11 +109,11 @@ func (n *node) readSlot(ctx context.Context, entries []transaction.Listed, final
 	return read, nil
 }
 
-// readLogs returns the events of a transaction with the indices of their instructions.
+// readLogs returns a transaction's events with their instruction indices.
 func readLogs(found *rpc.GetTransactionResult) (readTransaction, error) {
 	events, problem := protocol.ParseLogs(found.Meta.LogMessages)
 	read := readTransaction{logStatus: logStatusOf(problem), decimals: mintDecimals(found.Meta)}
-	// A transaction of a later version is nil here. Its logs are still readable.
+	// A transaction with a later version number is nil here. The logs are still readable.
 	transaction, _ := found.Transaction.GetTransaction()
 	indices := instructionsOf(found.Meta.LogMessages, len(events), transaction)
 	calls, complete := callsOf(transaction, found.Meta)
@@ -149,8 +149,8 @@ func readLogs(found *rpc.GetTransactionResult) (readTransaction, error) {
 	return read, err
 }
 
-// addPlaceholders adds the placeholders for unknown events. If the event of a creation is logged, the
-// placeholder does not count as a second creation.
+// addPlaceholders adds the placeholders for unknown events. If a creation event is logged, the placeholder
+// does not count as a second creation.
 func addPlaceholders(events, rows []readEvent) []readEvent {
 	for _, row := range rows {
 		isLogged := func(event readEvent) bool { return event.begins && *event.negotiation == *row.negotiation }
@@ -160,7 +160,7 @@ func addPlaceholders(events, rows []readEvent) []readEvent {
 	return events
 }
 
-// Why the logs of a transaction lack events.
+// Reasons why transaction logs lack events.
 const (
 	statusTruncated = "truncated"
 	statusMalformed = "malformed"
@@ -196,7 +196,7 @@ func storedEvent(event protocol.Event) (readEvent, error) {
 	return stored, nil
 }
 
-// unloggedPrograms are programs that validators run natively, without a line in the logs.
+// unloggedPrograms lists programs that validators run natively and do not log.
 var unloggedPrograms = []solana.PublicKey{
 	solana.MustPublicKeyFromBase58("Ed25519SigVerify111111111111111111111111111"),
 	solana.MustPublicKeyFromBase58("KeccakSecp256k11111111111111111111111111111"),
@@ -212,7 +212,7 @@ func instructionsOf(logs []string, events int, transaction *solana.Transaction) 
 	}
 	var loggedInstructions []int
 	for i, instruction := range transaction.Message.Instructions {
-		// Programs are among the transaction's own accounts, not among those of a lookup table.
+		// Programs are among the transaction's own accounts, never in a lookup table.
 		if int(instruction.ProgramIDIndex) >= len(transaction.Message.AccountKeys) {
 			return indices
 		}

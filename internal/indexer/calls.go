@@ -15,10 +15,10 @@ import (
 // call is an instruction of the program in a transaction, also if another program sent it.
 type call struct {
 	instruction protocol.AnyInstruction
-	// outer is the index of the transaction's instruction that it is part of.
+	// outer is the index of the enclosing top-level instruction.
 	outer int
-	// transfers are the payments from the negotiation's vault, in their order. They are valid if hasTransfers
-	// is set: some nodes do not record inner instructions.
+	// transfers lists the payments from the negotiation's vault in order. They are valid if hasTransfers is
+	// set: some nodes do not record inner instructions.
 	transfers    []transfer
 	hasTransfers bool
 }
@@ -29,8 +29,8 @@ type transfer struct {
 	amount   uint64
 }
 
-// callsOf returns the program's instructions in their order. It returns false if one of them, or the
-// transaction, is of a later version.
+// callsOf returns the program's instructions in order. It returns false if the transaction or any instruction
+// uses a later version.
 func callsOf(transaction *solana.Transaction, meta *rpc.TransactionMeta) ([]call, bool) {
 	if transaction == nil {
 		return nil, false
@@ -50,7 +50,7 @@ func callsOf(transaction *solana.Transaction, meta *rpc.TransactionMeta) ([]call
 			})
 		case len(calls) > 0 && calls[len(calls)-1].outer == item.Outer &&
 			(item.Program == solana.TokenProgramID || item.Program == solana.Token2022ProgramID):
-			// Only the program signs for the vault, so payments from it belong to the last call.
+			// Only the program signs for the vault, so the payments belong to the previous call.
 			calls[len(calls)-1].addTransfers(transfersIn(item.Accounts, item.Data))
 		}
 	}
@@ -63,8 +63,8 @@ const (
 	tokenBatch    = 255
 )
 
-// transfersIn returns the transfers of an instruction of a token program. A batch has a header for each of
-// its instructions: the number of its accounts, and the length of its data.
+// transfersIn returns the transfers in a token program instruction. A batch contains a header for each
+// instruction: the number of accounts, and the data length.
 func transfersIn(accounts []*solana.AccountMeta, data []byte) (transfers []transfer) {
 	switch {
 	case len(data) == 9 && data[0] == tokenTransfer && len(accounts) >= 3:
@@ -91,7 +91,7 @@ func (c *call) addTransfers(transfers []transfer) {
 	}
 }
 
-// vault returns the account from which the program pays tokens; zero if the instruction cannot pay any.
+// vault returns the account that the program pays tokens from; zero if the instruction cannot pay any.
 func (c *call) vault() solana.PublicKey {
 	for _, payment := range c.instruction.Effects().Payments {
 		if payment.From == protocol.RoleProgram && !payment.Mint.IsZero() {
@@ -144,7 +144,7 @@ func balances(listed []rpc.TokenBalance) (map[int]uint64, bool) {
 	return amounts, true
 }
 
-// placeholder returns the row in place of the unknown events of an instruction.
+// placeholder returns the row that replaces an instruction's unknown events.
 func (c *call) placeholder() (readEvent, error) {
 	row := readEvent{name: logsTruncated, instruction: &c.outer}
 	if address := c.instruction.Effects().Negotiation; !address.IsZero() {

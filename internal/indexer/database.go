@@ -14,13 +14,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/store/sqlite"
 )
 
-// ErrAddress means that the address is not one of a database.
+// ErrAddress means that the address is not a database address.
 var ErrAddress = errors.New("invalid database address")
 
 // ErrNotIndexed means that no indexer has written to the database yet.
 var ErrNotIndexed = errors.New("the database holds no index yet")
 
-// Dialect is the kind of a database.
+// Dialect is a kind of database.
 type Dialect string
 
 // The dialects.
@@ -29,11 +29,11 @@ const (
 	Postgres Dialect = "postgres"
 )
 
-// Database is an open database with the current schema. Its methods are safe for concurrent use.
+// Database is an open database with the current schema. All methods are safe for concurrent use.
 type Database struct {
-	// Dialect is the kind of the database.
+	// Dialect is the database kind.
 	Dialect Dialect
-	// Name is the file's path, or host and name of a PostgreSQL database. It contains no user, password or
+	// Name is the file path, or a PostgreSQL database's host and name. It contains no user, password or
 	// options.
 	Name string
 
@@ -68,11 +68,10 @@ func (d *Database) read(ctx context.Context, act func(statements) error) error {
 	return act(statements{transaction})
 }
 
-// statements returns the statements that run outside of a transaction.
+// statements runs outside a transaction.
 func (d *Database) statements() statements { return statements{d.database.DB} }
 
-// statements run SQL, within a transaction or outside of one. Both dialects number their arguments $1, $2,
-// ...
+// statements run SQL, inside or outside a transaction. Both dialects number their arguments $1, $2, ...
 type statements struct {
 	on interface {
 		ExecContext(ctx context.Context, statement string, arguments ...any) (sql.Result, error)
@@ -90,12 +89,12 @@ func (s statements) exec(ctx context.Context, statement string, arguments ...any
 	return done.RowsAffected()
 }
 
-// row returns the only row of a query. Scan returns sql.ErrNoRows if there is none.
+// row returns a query's only row. Scan returns sql.ErrNoRows if no row matches.
 func (s statements) row(ctx context.Context, statement string, arguments ...any) *sql.Row {
 	return s.on.QueryRowContext(ctx, statement, arguments...)
 }
 
-// scanner reads the columns of a row.
+// scanner reads a row's columns.
 type scanner func(into ...any) error
 
 // each calls act for every row; act scans it.
@@ -115,7 +114,7 @@ func (s statements) each(
 	return rows.Err()
 }
 
-// all returns the rows of a query; read scans one.
+// all returns a query's rows; read scans a single row.
 func all[T any](
 	ctx context.Context, s statements, read func(row *T, scan scanner) error, statement string, arguments ...any,
 ) (rows []T, err error) {
@@ -130,13 +129,13 @@ func all[T any](
 
 // Open opens a database and migrates it to the current schema. The address is "sqlite:PATH", or
 // "postgres://HOST/NAME" in any form that libpq accepts; missing parts are read from libpq's environment
-// (PGUSER, PGPASSWORD, PGPASSFILE, ...). A missing SQLite file is created, and only its owner can
-// read it: other permissions of an existing file are removed. No error contains the address, since it can contain a
+// (PGUSER, PGPASSWORD, PGPASSFILE, ...). A missing SQLite file is created, readable only by the owner: other
+// permissions of an existing file are removed. No error contains the address, since it can contain a
 // password.
 //
-// It returns [ErrOtherSchema] if an incompatible version of haggle created the database.
+// It returns [ErrOtherSchema] if an incompatible haggle created the database.
 func Open(ctx context.Context, address string) (*Database, error) {
-	// The tables of an incompatible version must not be migrated.
+	// The tables of incompatible versions must not be migrated.
 	existing, err := OpenExisting(ctx, address)
 	switch {
 	case err == nil:
@@ -150,9 +149,9 @@ func Open(ctx context.Context, address string) (*Database, error) {
 	return connect(ctx, address, true)
 }
 
-// OpenExisting opens a database for reading, and for [Database.Declare]. It neither creates nor migrates it. It returns
-// [ErrNotIndexed] if the database holds no index, [ErrOldSchema] if an older version of haggle wrote it last,
-// and [ErrOtherSchema] if an incompatible version created it.
+// OpenExisting opens a database for reading, and for [Database.Declare]. It neither creates nor migrates the
+// database. It returns [ErrNotIndexed] if the database holds no index, [ErrOldSchema] if an older haggle
+// wrote it last, and [ErrOtherSchema] if an incompatible version created it.
 func OpenExisting(ctx context.Context, address string) (*Database, error) {
 	opened, err := connect(ctx, address, false)
 	if err != nil {
@@ -196,8 +195,8 @@ func connectSQLite(ctx context.Context, path string, migrates bool) (*Database, 
 	return d, nil
 }
 
-// connectPostgres accepts a server with synchronous_commit = off: it loses whole transactions at a crash, and the next
-// run indexes them again.
+// connectPostgres accepts a server with synchronous_commit = off: a crash loses whole transactions, and the
+// next run indexes them again.
 func connectPostgres(ctx context.Context, address string, migrates bool) (*Database, error) {
 	opened, err := postgres.Connect(address, schema)
 	if errors.Is(err, database.ErrAddress) {

@@ -11,18 +11,19 @@ import (
 	"time"
 )
 
-// readFolderEvery is the interval at which a folder of declarations is read.
+// readFolderEvery is how often the declarations directory is read.
 const readFolderEvery = 5 * time.Second
 
-// declarationFolder adds the declarations in the files of a folder to a database. A nil folder has none.
+// declarationFolder adds the declarations in a directory's files to a database. A nil declarationFolder adds
+// none.
 type declarationFolder struct {
 	path     string
 	database *Database
 	logger   *slog.Logger
 	last     time.Time
-	// known are the files that have been read, with their states then.
+	// known holds the files already read, with their states then.
 	known map[string]fileState
-	// failure is the last error of the folder, which is logged once.
+	// failure is the directory's last error, which is logged once.
 	failure string
 }
 

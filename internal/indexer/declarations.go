@@ -17,11 +17,11 @@ import (
 
 // Limits of declarations. An agent that reaches the first one can declare nothing more.
 const (
-	// MaxDeclarations is the number of declarations that a database keeps for an agent.
+	// MaxDeclarations is how many declarations a database keeps per agent.
 	MaxDeclarations = 1000
-	// MaxDeclarationFile is the size of a file of declarations in bytes.
+	// MaxDeclarationFile is the maximum size of declaration files in bytes.
 	MaxDeclarationFile = 1 << 20
-	// maxClockDifference is the most by which a declaration's time may be ahead of this machine's clock.
+	// maxClockDifference limits how far a declaration's time may be ahead of this machine's clock.
 	maxClockDifference = time.Minute
 )
 
@@ -29,17 +29,18 @@ const (
 // file is too large, or the agent has declared too often.
 var ErrDeclaration = errors.New("declarations refused")
 
-// Declared is the result of [Database.Declare].
+// Declared is returned by [Database.Declare].
 type Declared struct {
-	// Added is the number of new declarations.
+	// Added counts the new declarations.
 	Added int
-	// Unchanged is the number of those that the database has already, or instead of which it keeps another one
-	// of the same agent and time.
+	// Unchanged counts the declarations that the database contains already, or drops in favor of a different
+	// declaration with the same agent and time.
 	Unchanged int
 }
 
-// ReadDeclarationFile reads and verifies the declarations in a file, as JSON, one after the other. It returns
-// [ErrDeclaration] if one is invalid, if there is none, and if the file is larger than [MaxDeclarationFile].
+// ReadDeclarationFile reads and verifies the declarations in a file, a sequence of JSON values. It returns
+// [ErrDeclaration] if any is invalid, if the file contains none, and if the file is larger than
+// [MaxDeclarationFile].
 func ReadDeclarationFile(path string) ([]identity.Declaration, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -69,10 +70,10 @@ func ReadDeclarationFile(path string) ([]identity.Declaration, error) {
 	return declarations, nil
 }
 
-// Declare adds declarations, all or none. Of two with the same agent and time it keeps the one with the
-// greater signature, as [identity.DeclarationAt] does, so that the order in which databases get them does not
-// matter. It returns [ErrDeclaration] if one is refused, and [ErrNotIndexed] before the first run of an
-// indexer. An indexer can run at the same time.
+// Declare adds declarations, all or none. If two have the same agent and time, it keeps the greater
+// signature, as [identity.DeclarationAt] does, so that their arrival order does not matter. It returns
+// [ErrDeclaration] if any is refused, and [ErrNotIndexed] before an indexer first runs. An indexer can run at
+// the same time.
 func (d *Database) Declare(ctx context.Context, declarations []identity.Declaration) (Declared, error) {
 	return d.declare(ctx, declarations, time.Now())
 }
@@ -127,7 +128,7 @@ func checkDeclaration(declaration *identity.Declaration, now time.Time) error {
 	return nil
 }
 
-// storeDeclaration returns false if the database keeps its row.
+// storeDeclaration returns false if the database keeps the existing row.
 func storeDeclaration(
 	ctx context.Context, s statements, declaration *identity.Declaration, now time.Time,
 ) (added bool, err error) {

@@ -9,17 +9,17 @@ import (
 // derivedColumn is a column for people, which is calculated from another one.
 type derivedColumn struct {
 	exportedColumn
-	// source is the index of the column that has the value.
+	// source is the index of the source column.
 	source int
 }
 
-// times are the columns with times, in Unix seconds, and the derived columns.
+// times maps columns with times, in Unix seconds, to the derived columns.
 var times = map[string]string{
 	"timestamp": "time", "created_at": "created_time", "ended_at": "ended_time", "closed_at": "closed_time",
 	"declared_at": "declared_time", "received_at": "received_time",
 }
 
-// hasMint reports whether the rows have amounts of a mint.
+// hasMint reports whether the rows contain amounts in a mint's base units.
 func (t Table) hasMint() bool {
 	return slices.ContainsFunc(t.columns, func(column exportedColumn) bool { return column.name == "mint" })
 }
@@ -37,8 +37,8 @@ func (t Table) derived() (columns []derivedColumn) {
 	return columns
 }
 
-// exported returns all columns in the order of the values of rows: those of the table, the mint's decimals,
-// and the derived ones.
+// exported returns all columns in row order: the table's columns, the mint's decimals, and the derived
+// columns.
 func (t Table) exported() []exportedColumn {
 	columns := slices.Clone(t.columns)
 	if t.hasMint() {
@@ -50,8 +50,8 @@ func (t Table) exported() []exportedColumn {
 	return columns
 }
 
-// withDerived appends the derived values to those of the table. Without the mint's decimals there are no
-// tokens.
+// withDerived appends the derived values to the table's values. If the mint's decimals are unknown, tokens
+// are omitted.
 func (t Table) withDerived(values []any, decimals *int64) []any {
 	if t.hasMint() {
 		values = append(values, optional(decimals))
@@ -69,7 +69,7 @@ func optional(number *int64) any {
 	return *number
 }
 
-// derive returns tokens of an amount, the time of Unix seconds, or nil.
+// derive converts an amount to tokens, or Unix seconds to a time. It returns nil if the value is unknown.
 func derive(value any, decimals *int64) any {
 	switch typed := value.(type) {
 	case int64:

@@ -17,7 +17,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// Format is the format of an exported table.
+// Format is an export format.
 type Format string
 
 // The formats. CSV begins with a line of names; a missing value is empty, numbers have all digits, and times
@@ -28,14 +28,14 @@ const (
 	Parquet Format = "parquet"
 )
 
-// rowWriter writes the rows of a table.
+// rowWriter writes table rows.
 type rowWriter interface {
 	write(values []any) error
 	// finish writes the end of the file.
 	finish() error
 }
 
-// Export writes one snapshot of a table and returns the number of its rows.
+// Export writes a snapshot of a table and returns the number of rows.
 func (d *Database) Export(ctx context.Context, table Table, format Format, out io.Writer) (int64, error) {
 	writer, err := newRowWriter(table, format, out)
 	if err != nil {
@@ -54,7 +54,7 @@ func (d *Database) Export(ctx context.Context, table Table, format Format, out i
 	return count, writer.finish()
 }
 
-// ExportFile writes a table to a file. It replaces an existing file only after the table is written
+// ExportFile writes a table to a file. It replaces an existing file only once the table is written
 // completely.
 func (d *Database) ExportFile(ctx context.Context, table Table, format Format, path string) (count int64, err error) {
 	file, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithStaticPermissions(0o644))
@@ -120,13 +120,13 @@ func (w *csvWriter) finish() error {
 	return w.out.Error()
 }
 
-// parquetWriter writes rows of a struct type with the table's columns in their order.
+// parquetWriter writes rows of a struct type with the table's columns in order.
 type parquetWriter struct {
 	out *parquet.GenericWriter[any]
 	row reflect.Type
 }
 
-// decimalBytes is the length of a number of 38 digits in Parquet.
+// decimalBytes is the length of 38-digit numbers in Parquet.
 const decimalBytes = 16
 
 func newParquetWriter(table Table, out io.Writer) *parquetWriter {
@@ -172,7 +172,7 @@ func (w *parquetWriter) write(values []any) error {
 
 func (w *parquetWriter) finish() error { return w.out.Close() }
 
-// encodeDecimal returns the bytes of a non-negative number, the highest byte first.
+// encodeDecimal encodes a non-negative number, highest byte first.
 func encodeDecimal(value *big.Int) ([decimalBytes]byte, error) {
 	var encoded [decimalBytes]byte
 	if value.Sign() < 0 || value.BitLen() >= 8*decimalBytes {

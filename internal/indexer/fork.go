@@ -17,8 +17,8 @@ import (
 // errLongList means that the list since the checkpoint is too long for memory.
 var errLongList = errors.New("the list of transactions is too long for one poll")
 
-// listed returns the node's list after the checkpoint and up to head, slot by slot, the oldest first. It
-// returns errLongList if the list is long and most of it is final.
+// listed returns the node's list beyond the checkpoint through head, slot by slot, oldest first. It returns
+// errLongList if the list is long and most of it is final.
 func (x *Indexer) listed(ctx context.Context, head, final uint64) ([][]transaction.Listed, error) {
 	var newest []transaction.Listed
 	pages := 0
@@ -34,8 +34,8 @@ func (x *Indexer) listed(ctx context.Context, head, final uint64) ([][]transacti
 	return bySlot(newest, head), nil
 }
 
-// sinceCheckpoint yields the node's list, the newest page first, up to the last indexed transaction, which it
-// must contain. before is the transaction after which it continues, and head the node's minimum slot.
+// sinceCheckpoint yields the node's list, newest page first, back to the last indexed transaction, which the
+// list must contain. It continues after the transaction before; head is the node's minimum slot.
 func (x *Indexer) sinceCheckpoint(
 	ctx context.Context, before transaction.Listed, commitment rpc.CommitmentType, head uint64,
 ) iter.Seq2[[]transaction.Listed, error] {
@@ -67,14 +67,14 @@ func (x *Indexer) sinceCheckpoint(
 	}
 }
 
-// afterCheckpoint returns the successful transactions of a page after the checkpoint.
+// afterCheckpoint returns a page's successful transactions beyond the checkpoint.
 func (x *Indexer) afterCheckpoint(page []transaction.Listed) []transaction.Listed {
 	return slices.DeleteFunc(slices.Clone(page), func(item transaction.Listed) bool {
 		return item.Failed || item.Slot <= x.progress.checkpoint
 	})
 }
 
-// bySlot groups a list, the newest first, into slots up to head, the oldest first.
+// bySlot groups a list, newest first, into slots through head, oldest first.
 func bySlot(newest []transaction.Listed, head uint64) (slots [][]transaction.Listed) {
 	for i := len(newest) - 1; i >= 0; i-- {
 		item := newest[i]
@@ -90,18 +90,18 @@ func bySlot(newest []transaction.Listed, head uint64) (slots [][]transaction.Lis
 	return slots
 }
 
-// fork is the first slot at which the database differs from the chain.
+// fork is the first slot where the database differs from the chain.
 type fork struct {
-	// slot is noSlot if there is none.
+	// slot is noSlot if nothing differs.
 	slot uint64
-	// deletes is set if there are rows at or after the slot. upTo is the last of their slots.
+	// deletes is set if there are rows at the slot or later. upTo is their last slot.
 	deletes bool
 	upTo    uint64
 	why     string
 }
 
-// compare returns the first slot to read, and the earlier slots that are final since this poll. It ignores
-// stored slots after the node's head.
+// compare returns the first slot to read, and the earlier slots that became final since the previous poll. It
+// ignores stored slots beyond the node's head.
 func (x *Indexer) compare(ctx context.Context, listed [][]transaction.Listed, stored []storedSlot, head, final uint64) (fork, []uint64, error) {
 	from, verified, last := fork{slot: noSlot}, []uint64(nil), uint64(0)
 	if len(stored) > 0 {
@@ -133,7 +133,7 @@ func (x *Indexer) compare(ctx context.Context, listed [][]transaction.Listed, st
 		}
 		read, err := x.node.block(ctx, stored[i].slot, rpc.CommitmentFinalized, false)
 		if errors.Is(err, transaction.ErrChainChanged) {
-			return from, verified, nil // The node lists the slot before it has the block.
+			return from, verified, nil // The node lists the slot before it serves the block.
 		}
 		if err != nil {
 			return from, nil, err
@@ -147,7 +147,7 @@ func (x *Indexer) compare(ctx context.Context, listed [][]transaction.Listed, st
 	return from, verified, nil
 }
 
-// differs returns the reason why a slot has changed; empty if it has not.
+// differs returns the reason why a slot changed; empty if unchanged.
 func (x *Indexer) differs(ctx context.Context, was storedSlot, is []transaction.Listed, head uint64) (string, error) {
 	now := make(map[solana.Signature]bool, len(is))
 	for _, item := range is {
