@@ -20,11 +20,11 @@ import (
 const (
 	// followPages is the number of pages that fit in memory. A longer list is stored in the database first.
 	followPages = 3
-	// transactionsAtOnce is the approximate number of transactions that one database transaction adds.
+	// transactionsAtOnce is the approximate number of transactions added per database transaction.
 	transactionsAtOnce = 100
-	// rechecksAtOnce is the number of accounts that one poll reads again.
+	// rechecksAtOnce is the number of accounts that each poll reads again.
 	rechecksAtOnce = 500
-	// writeEvery is the interval of progress writes while nothing else is written.
+	// writeEvery is how often progress is written while nothing else is written.
 	writeEvery = 5 * time.Second
 
 	defaultPoll    = time.Second
@@ -35,18 +35,19 @@ const (
 
 // Config configures an indexer.
 type Config struct {
-	// RPC is the node. It is required.
+	// RPC connects to the node. It is required.
 	RPC *rpc.Client
-	// Commitment is the commitment of indexed transactions: confirmed (the default) or finalized.
+	// Commitment applies to indexed transactions: confirmed (the default) or finalized.
 	Commitment rpc.CommitmentType
 	// Poll is the pause between two polls. If zero, one second is used.
 	Poll time.Duration
 	// RequestsPerSecond limits the requests to the node. Zero means no limit.
 	RequestsPerSecond float64
-	// Once makes Run return when it has indexed everything that was on the chain at its start.
+	// Once makes Run return as soon as everything on the chain at the start is indexed.
 	Once bool
-	// Declarations is a folder with files of signed declarations, named *.json or *.jsonl. Run reads the new
-	// and changed ones at its start and every 5 s, logs a refused file and continues. If empty, none is read.
+	// Declarations is a directory with signed declarations in files named *.json or *.jsonl. Run reads new
+	// and changed files at the start and every 5 s, logs a refused file and continues. If empty, none is
+	// read.
 	Declarations string
 	// Logger logs failed polls, forks and files of declarations. If nil, nothing is logged.
 	Logger *slog.Logger
@@ -54,13 +55,13 @@ type Config struct {
 	Report func(Report)
 }
 
-// Report is the progress of an indexer.
+// Report describes an indexer's progress.
 type Report struct {
-	// Checkpoint is the slot up to which everything is indexed and final. Head is the node's newest slot.
+	// Checkpoint is the slot through which everything is indexed and final. Head is the node's newest slot.
 	Checkpoint, Head uint64
-	// Transactions and Events are the numbers that this run has added.
+	// Transactions and Events count the rows added by this run.
 	Transactions, Events uint64
-	// Left is the number of transactions that are listed and not read yet.
+	// Left counts transactions listed but not read yet.
 	Left uint64
 }
 
@@ -105,10 +106,9 @@ func New(database *Database, config Config) (*Indexer, error) {
 	return x, nil
 }
 
-// Run indexes until the context ends, or with Config.Once until it has indexed everything. It retries after
-// errors of the node, with Once up to six times in a row. It returns errors of the database,
-// [ErrAnotherIndexer], [ErrOtherChain] and [ErrHistoryGone] at once. A later Run continues where this one
-// ended.
+// Run indexes until the context ends, or, with Config.Once, until everything is indexed. It retries after
+// node errors, with Once at most six times in a row. It returns database errors, [ErrAnotherIndexer],
+// [ErrOtherChain] and [ErrHistoryGone] at once. A later Run continues where the previous run ended.
 func (x *Indexer) Run(ctx context.Context) error {
 	retries := &backoff.ExponentialBackOff{
 		InitialInterval: firstRetry, MaxInterval: lastRetry, Multiplier: 2, RandomizationFactor: backoff.DefaultRandomizationFactor,
@@ -189,7 +189,7 @@ func (x *Indexer) begin(ctx context.Context) error {
 		return permanently(err)
 	}
 	if p.commitment != string(x.config.Commitment) {
-		// Transactions after the checkpoint may not have this commitment yet.
+		// Transactions beyond the checkpoint may not be at this commitment yet.
 		p.commitment = string(x.config.Commitment)
 		from := p.checkpoint + 1
 		if err := x.apply(ctx, p, &batch{from: &from}); err != nil {
@@ -243,8 +243,7 @@ func (x *Indexer) follow(ctx context.Context) error {
 	return x.advance(ctx, listed, from, verified, head, final)
 }
 
-// advance deletes the rows from a fork on, if there is one, and indexes the listed transactions from there
-// on.
+// advance deletes the rows from a fork on, if any, and indexes the listed transactions from there on.
 func (x *Indexer) advance(ctx context.Context, listed [][]transaction.Listed, from fork, verified []uint64, head, final uint64) error {
 	if from.slot != noSlot {
 		at, _ := slices.BinarySearchFunc(listed, from.slot, func(entries []transaction.Listed, slot uint64) int { return cmp.Compare(entries[0].Slot, slot) })
@@ -289,7 +288,7 @@ func (x *Indexer) advance(ctx context.Context, listed [][]transaction.Listed, fr
 	}
 }
 
-// firstOf returns the first slots of a list, up to about transactionsAtOnce.
+// firstOf returns a list's first slots, about transactionsAtOnce transactions.
 func firstOf(listed [][]transaction.Listed) [][]transaction.Listed {
 	count := 0
 	for i, entries := range listed {
@@ -301,13 +300,13 @@ func firstOf(listed [][]transaction.Listed) [][]transaction.Listed {
 	return listed
 }
 
-// since returns the negotiations with events or account states of a slot or a later one.
+// since returns the negotiations with events or account states in a slot or later.
 func (x *Indexer) since(ctx context.Context, slot uint64) ([]solana.PublicKey, error) {
 	return addressesIn(ctx, x.database.statements(), `SELECT DISTINCT negotiation FROM events WHERE slot >= $1 AND negotiation IS NOT NULL
 		UNION SELECT negotiation FROM accounts WHERE as_of_slot >= $2`, int64(slot), int64(slot))
 }
 
-// atLeastUpTo extends the beginning of a list up to a slot.
+// atLeastUpTo extends a list's beginning through a slot.
 func atLeastUpTo(listed, beginning [][]transaction.Listed, slot uint64) [][]transaction.Listed {
 	count := len(beginning)
 	for count < len(listed) && listed[count][0].Slot <= slot {
@@ -323,8 +322,8 @@ func (x *Indexer) isWorthWriting(b *batch) bool {
 		b.limit >= x.progress.checkpoint+transaction.SettledSlots || time.Since(x.written) > writeEvery
 }
 
-// readAccounts reads the accounts that have changed, and again those that were read at a slot that was not
-// final then and is final now.
+// readAccounts reads the accounts that have changed, and rereads accounts last read at a slot that became
+// final since.
 func (x *Indexer) readAccounts(ctx context.Context, b *batch, addresses []solana.PublicKey, final uint64) error {
 	notBefore := uint64(0)
 	if len(b.slots) > 0 {

@@ -6,7 +6,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 )
 
-// mintDecimals returns the decimals of the mints of a transaction's token accounts, by the mint's address.
+// mintDecimals returns the mint decimals for a transaction's token accounts, by mint address.
 func mintDecimals(meta *rpc.TransactionMeta) map[string]uint8 {
 	decimals := map[string]uint8{}
 	for _, listed := range [][]rpc.TokenBalance{meta.PreTokenBalances, meta.PostTokenBalances} {

@@ -27,7 +27,7 @@ type node struct {
 	commitment rpc.CommitmentType
 }
 
-// limited sends the requests of a client at a limited rate.
+// limited sends a client's requests at a limited rate.
 type limited struct {
 	client  *rpc.Client
 	limiter *rate.Limiter
@@ -71,8 +71,8 @@ type block struct {
 	signature map[solana.Signature]int
 }
 
-// block reads a block at a commitment, with the order of its transactions if ordered is set. It returns
-// transaction.ErrChainChanged if there is no block.
+// block reads a block at a commitment, with the transaction order if ordered is set. It returns
+// transaction.ErrChainChanged if the block does not exist.
 func (n *node) block(ctx context.Context, slot uint64, commitment rpc.CommitmentType, ordered bool) (block, error) {
 	details, rewards, newest := rpc.TransactionDetailsNone, false, uint64(math.MaxUint8)
 	if ordered {
@@ -98,7 +98,8 @@ func (n *node) block(ctx context.Context, slot uint64, commitment rpc.Commitment
 	return read, nil
 }
 
-// noBlock are a node's error codes if it has no block for a slot, not yet or because the slot was skipped.
+// noBlock lists the error codes of a node that lacks the block for a slot, not yet or because the slot was
+// skipped.
 var noBlock = []int{-32004, -32007, -32009, -32014}
 
 func isSkipped(err error) bool {
@@ -147,13 +148,13 @@ func (n *node) isAt(ctx context.Context, signature solana.Signature, slot, notBe
 		status.Slot == slot && status.Err == nil, nil
 }
 
-// account is a negotiation's account at a slot. state is nil if there is no account.
+// account is a negotiation account at a slot. state is nil if the account does not exist.
 type account struct {
 	state *protocol.Negotiation
 	slot  uint64
 }
 
-// accounts reads negotiations at a slot not before notBefore. It treats any other account as missing.
+// accounts reads negotiations at slot notBefore or later. It treats any other account as missing.
 func (n *node) accounts(ctx context.Context, addresses []solana.PublicKey, commitment rpc.CommitmentType, notBefore uint64) (map[solana.PublicKey]account, error) {
 	read := make(map[solana.PublicKey]account, len(addresses))
 	for part := range slices.Chunk(addresses, accountPage) {

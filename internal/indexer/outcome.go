@@ -14,15 +14,14 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// outcome is the result of a negotiation by its events. It is computed from all of them whenever one is added
-// or deleted.
+// outcome is a negotiation's result. It is computed from all events whenever an event is added or deleted.
 //
-// Its amounts are sums of the amounts of single events, and not computed from each other, so that the view
-// "violations" compares the escrow with its parts.
+// Each amount is a sum over events, never computed from other amounts, so that the view "violations" compares
+// the escrow with the parts.
 type outcome struct {
 	created     *protocol.NegotiationCreated
 	createdSlot *uint64
-	// instructionTerms are the terms in the instruction of a creation whose event is unknown.
+	// instructionTerms holds the terms in a creation instruction with an unknown event.
 	instructionTerms map[string]string
 	// seller is set by the creation or by another event.
 	seller *solana.PublicKey
@@ -35,8 +34,8 @@ type outcome struct {
 	acceptedBy     *solana.PublicKey
 	acceptedAmount uint64
 	acceptedRound  uint8
-	// buyerPrice and sellerPrice are the reservation prices, nil until they are revealed. nashPrice is their
-	// midpoint, which is the price of the Nash solution for linear utilities; nil without a zone.
+	// buyerPrice and sellerPrice are the reservation prices, nil until revealed. nashPrice is their midpoint,
+	// the Nash solution's price for linear utilities; nil if there is no zone.
 	buyerPrice, sellerPrice, nashPrice *uint64
 
 	settled *uint64
@@ -196,7 +195,7 @@ func (o *outcome) admitRefund(refund uint64) {
 	}
 }
 
-// deposit returns the escrow of the creation; false if it is unknown.
+// deposit returns the creation's escrow; false if unknown.
 func (o *outcome) deposit() (uint64, bool) {
 	if o.created != nil {
 		return o.created.EscrowAmount, true
@@ -216,7 +215,7 @@ func (o *outcome) offer(event *protocol.OfferSubmitted) {
 	}
 }
 
-// reveal sets a reservation price, unless the seller is unknown. The second reveal has the midpoint.
+// reveal sets a reservation price, unless the seller is unknown. The second reveal contains the midpoint.
 func (o *outcome) reveal(event *protocol.ZopaRevealed) {
 	switch {
 	case o.seller == nil:
@@ -284,7 +283,7 @@ func (o *outcome) settleBond(event *protocol.BondSettled) {
 	o.bond.settled = true
 }
 
-// unknownBond is the state of a bond if events that settle it may be missing.
+// unknownBond is the bond state if events that settle the bond may be missing.
 const unknownBond = "Unknown"
 
 // bondIsCertain reports whether no event that settles the bond is missing.
@@ -333,7 +332,7 @@ func difference(a, b uint64) *big.Int {
 	return new(big.Int).SetUint64(a - b)
 }
 
-// column is a column of the table negotiations with its value.
+// column is a column of the table negotiations and a value.
 type column struct {
 	name  string
 	value any
@@ -371,7 +370,7 @@ func (o *outcome) columns() ([]column, error) {
 	return append(columns, slices.DeleteFunc(prices, func(c column) bool { return c.value == nil })...), nil
 }
 
-// terms returns the columns that are known from the creation.
+// terms returns the columns known from the creation.
 func (o *outcome) terms() ([]column, error) {
 	if c := o.created; c != nil {
 		return []column{

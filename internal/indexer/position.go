@@ -8,8 +8,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// position is a negotiation's state as far as its events determine it: everything that a later event depends
-// on, but not the deadlines of turns.
+// position is a negotiation's state as far as events determine it: everything that a later event depends on,
+// but no turn deadlines.
 type position struct {
 	protocol.Negotiation
 	address solana.PublicKey
@@ -33,8 +33,7 @@ func created(event *protocol.NegotiationCreated) *position {
 	}}
 }
 
-// apply changes the state as the instruction did that logged the event. metadata is nil if the instruction
-// has none, or it is unknown.
+// apply changes the state as the instruction did that logged the event. metadata is nil if absent or unknown.
 func (p *position) apply(event protocol.Event, metadata *[64]byte) {
 	switch event := event.(type) {
 	case *protocol.InvitationAccepted:
@@ -122,8 +121,8 @@ func (p *position) claimable(party solana.PublicKey) *uint64 {
 
 func (p *position) allMilestones() uint8 { return uint8(1<<p.MilestoneCount() - 1) }
 
-// forfeitedBond returns the buyer's part of a held bond when all milestones are decided: the share of the
-// price that went back to the buyer, without the halves of disputes that the arbiter did not decide.
+// forfeitedBond returns the buyer's part of a held bond when all milestones are decided: the refunded share
+// of the price, less the halves of disputes that the arbiter did not decide.
 func (p *position) forfeitedBond(undecidedByArbiter uint64) (uint64, bool) {
 	if p.PaidGross > p.SettledAmount || p.SettledAmount-p.PaidGross < undecidedByArbiter {
 		return 0, false

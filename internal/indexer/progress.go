@@ -15,28 +15,28 @@ import (
 
 // Errors after which Run does not retry.
 var (
-	// ErrAnotherIndexer means that another process has written to the database since the last write.
+	// ErrAnotherIndexer means that another process wrote to the database since this indexer's last write.
 	ErrAnotherIndexer = errors.New("another indexer is writing to this database")
-	// ErrOtherChain means that the database is the index of another chain, or of another program.
+	// ErrOtherChain means that the database indexes another chain or another program.
 	ErrOtherChain = errors.New("the database is the index of another chain")
-	// ErrHistoryGone means that the node no longer lists the last indexed transaction, so later ones could be
-	// missing. Use a node with a longer history.
+	// ErrHistoryGone means that the node no longer lists the last indexed transaction, so later transactions
+	// could be missing. Use a node with a longer history.
 	ErrHistoryGone = errors.New("the node's history does not reach back to where the index ends")
 )
 
-// progress is the row of the table progress.
+// progress is the table progress's row.
 type progress struct {
 	revision   int64
 	genesis    string
 	commitment string
-	// checkpoint is the slot up to which everything is indexed and final.
+	// checkpoint is the slot through which everything is indexed and final.
 	checkpoint uint64
 	head       uint64
 	finalized  uint64
 	backlog    *backlog
 }
 
-// backlog is a long history during its backfill: everything after the checkpoint, up to a final slot.
+// backlog is a long history during a backfill: everything beyond the checkpoint through a final slot.
 type backlog struct {
 	upTo uint64
 	// cursor is the oldest listed transaction.
@@ -73,7 +73,7 @@ func readProgress(ctx context.Context, s statements) (*progress, error) {
 	return p, err
 }
 
-// begin returns the progress of an index of this chain. It creates the row if there is none.
+// begin returns the progress for this chain's index. It creates the row if missing.
 func begin(ctx context.Context, database *Database, genesis, commitment string) (*progress, error) {
 	var p *progress
 	err := database.write(ctx, func(s statements) error {
@@ -123,8 +123,8 @@ type known struct {
 	signature solana.Signature
 }
 
-// anchors returns the last transaction up to the checkpoint, which a list must contain, and one of an earlier
-// slot, at which the list can end. Either can be nil.
+// anchors returns the last transaction at or before the checkpoint, which a list must contain, and a
+// transaction in an earlier slot, where the list can end. Either can be nil.
 func anchors(ctx context.Context, s statements, checkpoint uint64) (anchor, floor *known, err error) {
 	if anchor, err = lastUpTo(ctx, s, int64(checkpoint)); err != nil || anchor == nil {
 		return nil, nil, err
@@ -155,7 +155,7 @@ type storedSlot struct {
 	signatures map[solana.Signature]bool
 }
 
-// storedAfter returns the slots after the checkpoint, in order.
+// storedAfter returns the slots beyond the checkpoint, in order.
 func storedAfter(ctx context.Context, s statements, checkpoint uint64) ([]storedSlot, error) {
 	var slots []storedSlot
 	err := s.each(ctx, func(scan scanner) error {

@@ -12,24 +12,24 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// rebuilder computes events that the logs of a transaction do not contain, from the transaction's
-// instructions and transfers and the earlier events in the database.
+// rebuilder computes events missing from a transaction's logs. It uses the instructions and transfers of the
+// transaction and the earlier events in the database.
 type rebuilder struct {
 	statements
 	accounts []accountState
 	now      int64
-	// positions are the negotiations that the transaction acts on; nil for an unknown state.
+	// positions holds the negotiations that the transaction acts on; nil for an unknown state.
 	positions map[solana.PublicKey]*position
-	// config is the last state of the program's configuration; nil if it is unknown.
+	// config is the program configuration's last state; nil if unknown.
 	config     *protocol.ConfigUpdated
 	readConfig bool
 }
 
-// rebuild replaces a transaction's events with all of its events, as far as they can be known. An instruction
-// whose events are unknown keeps its row LogsTruncated. accounts are states that the indexer has just read.
+// rebuild replaces a transaction's events with the complete events, as far as they can be computed. An
+// instruction with unknown events keeps the row LogsTruncated. accounts holds states that the indexer just
+// read.
 //
-// Logs are truncated at their end, so the logged events are the first ones. If they are not, rebuild changes
-// nothing.
+// Logs are truncated at their end, so the logged events come first. If they do not, rebuild changes nothing.
 func (t *readTransaction) rebuild(ctx context.Context, s statements, now int64, accounts []accountState) error {
 	var logged []readEvent
 	for _, event := range t.events {
@@ -84,7 +84,7 @@ func (t *readTransaction) rebuild(ctx context.Context, s statements, now int64, 
 	return nil
 }
 
-// eventsOf returns the events of an instruction; false if they are unknown.
+// eventsOf returns an instruction's events; false if they are unknown.
 func (r *rebuilder) eventsOf(ctx context.Context, item *call, logged []readEvent) ([]protocol.Event, bool, error) {
 	address := item.instruction.Effects().Negotiation
 	if address.IsZero() {
@@ -109,7 +109,7 @@ func (r *rebuilder) eventsOf(ctx context.Context, item *call, logged []readEvent
 	return events, known, nil
 }
 
-// forget marks the state as unknown after an instruction whose events are unknown.
+// forget marks the state as unknown after an instruction with unknown events.
 func (r *rebuilder) forget(item *call) {
 	if address := item.instruction.Effects().Negotiation; address.IsZero() {
 		r.config, r.readConfig = nil, true
@@ -131,7 +131,7 @@ func (r *rebuilder) position(ctx context.Context, address solana.PublicKey) (*po
 	return r.positions[address], nil
 }
 
-// positionAfter returns the state after all events of a negotiation; nil if an event is unknown.
+// positionAfter returns the state after all events in a negotiation; nil if an event is unknown.
 func positionAfter(events []pastEvent) (state *position) {
 	for _, item := range events {
 		creation, begins := item.event.(*protocol.NegotiationCreated)
@@ -147,8 +147,8 @@ func positionAfter(events []pastEvent) (state *position) {
 	return state
 }
 
-// account returns the state that the indexer has just read of the negotiation with this time of creation; nil
-// if there is none.
+// account returns the negotiation state just read by the indexer, selected by creation time; nil if none was
+// read.
 func (r *rebuilder) account(address solana.PublicKey, createdAt int64) *protocol.Negotiation {
 	for _, item := range r.accounts {
 		if item.address == address && item.state != nil && item.state.CreatedAt == createdAt {
@@ -166,7 +166,7 @@ func (r *rebuilder) readMetadata(p *position) {
 	}
 }
 
-// creation returns the event of a creation. Its fee is that of the configuration at the time.
+// creation returns a creation event. The fee is taken from the configuration at the time.
 func (r *rebuilder) creation(ctx context.Context, i *protocol.CreateNegotiation, logged []readEvent) (*protocol.NegotiationCreated, bool, error) {
 	if len(logged) > 0 && logged[0].begins && *logged[0].negotiation == i.Negotiation {
 		event := new(protocol.NegotiationCreated)
@@ -195,7 +195,7 @@ func (r *rebuilder) creation(ctx context.Context, i *protocol.CreateNegotiation,
 	return event, event.ProtocolFeeBps <= i.Params.MaxFeeBps, nil
 }
 
-// configuration returns the last state of the program's configuration; nil if it is unknown.
+// configuration returns the program configuration's last state; nil if unknown.
 func (r *rebuilder) configuration(ctx context.Context) (*protocol.ConfigUpdated, error) {
 	if r.readConfig {
 		return r.config, nil
@@ -221,7 +221,7 @@ func (r *rebuilder) configuration(ctx context.Context) (*protocol.ConfigUpdated,
 	return r.config, err
 }
 
-// configEvents returns the event of an instruction on the configuration.
+// configEvents returns the event for a configuration instruction.
 func (r *rebuilder) configEvents(ctx context.Context, item *call) ([]protocol.Event, bool, error) {
 	if i, is := item.instruction.(*protocol.InitializeConfig); is {
 		event := protocol.ConfigInitialized{
@@ -254,7 +254,7 @@ func (r *rebuilder) configEvents(ctx context.Context, item *call) ([]protocol.Ev
 	return []protocol.Event{&after}, true, nil
 }
 
-// metadataOf returns the metadata of an offer, and the metadata that an acceptance names: the events do not contain
+// metadataOf returns an offer's metadata, or the metadata named by an acceptance: the events do not contain
 // them. It returns nil for any other event, and if the instruction is unknown.
 func metadataOf(event protocol.Event, calls []call) []byte {
 	switch event := event.(type) {

@@ -11,8 +11,8 @@ import (
 // ErrUnknownNegotiation means that the database has no event of the negotiation.
 var ErrUnknownNegotiation = errors.New("the database has no event of this negotiation")
 
-// Events returns the events of the latest negotiation at an address, in their order. Complete is false if
-// events are missing. It returns [ErrUnknownNegotiation] if there are none.
+// Events returns the events of the latest negotiation at an address, in order. Complete is false if events
+// are missing. It returns [ErrUnknownNegotiation] if there are none.
 func (d *Database) Events(
 	ctx context.Context, negotiation string,
 ) (events []protocol.Event, complete bool, err error) {
@@ -31,17 +31,17 @@ func (d *Database) Events(
 	return events, len(events) == len(stored), nil
 }
 
-// pastEvent is an event in the database. event is nil if it could not be read from its transaction.
+// pastEvent is an event in the database. event is nil if the transaction could not be decoded.
 type pastEvent struct {
 	slot   uint64
 	event  protocol.Event
 	fields string
-	// metadata is that of a submitted or accepted offer; nil if it is unknown.
+	// metadata belongs to a submitted or accepted offer; nil if unknown.
 	metadata *[64]byte
 }
 
-// pastEvents returns the events of a negotiation at an address, in their order. If number is nil, it returns
-// those of the latest one.
+// pastEvents returns a negotiation's events at an address, in order. If number is nil, the latest negotiation
+// is used.
 func pastEvents(ctx context.Context, s statements, address string, number *int64) ([]pastEvent, error) {
 	return all(ctx, s, func(item *pastEvent, scan scanner) error {
 		var data, metadata []byte
@@ -58,24 +58,24 @@ func pastEvents(ctx context.Context, s statements, address string, number *int64
 		ORDER BY slot, position, event_index`, address, number)
 }
 
-// RecordedNegotiation has the events of a negotiation and the declarations of its parties.
+// RecordedNegotiation holds a negotiation's events and the parties' declarations.
 type RecordedNegotiation struct {
 	Events []protocol.Event
 	// Complete is false if events are missing.
 	Complete bool
-	// Buyer and Seller are the declarations that hold for the negotiation; nil if there is none.
+	// Buyer and Seller are the declarations that hold for the negotiation; nil if none.
 	Buyer, Seller *DeclaredParty
 }
 
 // DeclaredParty is a row of the view declared.
 type DeclaredParty struct {
 	Strategy, Model, PromptHash string
-	// Late reports whether the database got the declaration after the negotiation was created.
+	// Late reports whether the database received the declaration after the negotiation's creation.
 	Late bool
 }
 
-// Negotiations calls act for every negotiation of one snapshot, in no particular order. Memory is needed for
-// one negotiation at a time.
+// Negotiations calls act for every negotiation in a snapshot, in no particular order. Only a single
+// negotiation is in memory at any time.
 func (d *Database) Negotiations(ctx context.Context, act func(*RecordedNegotiation) error) error {
 	var current *RecordedNegotiation
 	var address string
@@ -137,7 +137,7 @@ func (d *Database) Negotiations(ctx context.Context, act func(*RecordedNegotiati
 	return nil
 }
 
-// scannedParty is a row of the view declared; nil if there is none.
+// scannedParty is a row of the view declared; nil if none exists.
 type scannedParty struct {
 	strategy, model, prompt *string
 	late                    *bool

@@ -8,18 +8,18 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// replay computes the events of an instruction from the state before it, as the program does.
+// replay computes an instruction's events from the state before it, as the program does.
 type replay struct {
 	*position
 	call   *call
 	now    int64
 	events []protocol.Event
-	// failed is set if the events cannot be known, or the instruction contradicts the state.
+	// failed is set if the events cannot be computed, or the instruction contradicts the state.
 	failed bool
 }
 
-// eventsAfter returns the events of an instruction on a negotiation, and changes the negotiation's state. It
-// returns false if they cannot be known; the state is undefined then.
+// eventsAfter returns the events caused by an instruction on a negotiation, and changes the negotiation's
+// state. It returns false if they cannot be computed; the state is then undefined.
 func eventsAfter(p *position, call *call, now int64) ([]protocol.Event, bool) {
 	r := &replay{position: p, call: call, now: now}
 	if createdAt := call.instruction.Effects().CreatedAt; createdAt != nil && *createdAt != p.CreatedAt {
@@ -146,8 +146,9 @@ func (r *replay) ExpireNegotiation(i *protocol.ExpireNegotiation) error {
 	return nil
 }
 
-// bondAfterExpiry is the buyer's part of the bond. It depends on whether the global deadline has cut the turn short.
-// The events do not show extensions of the deadline, so that this is unknown if the first deadline would have done so.
+// bondAfterExpiry returns the buyer's part of the bond. It depends on whether the global deadline cut the
+// turn short. The events do not show extensions of the deadline, so that this is unknown if the first
+// deadline would have done so.
 func (r *replay) bondAfterExpiry() uint64 {
 	end := r.LastOfferAt + r.ResponseWindow
 	r.require(r.HeldBond() == 0 || r.CurrentRound == 0 || end <= r.GlobalDeadline)

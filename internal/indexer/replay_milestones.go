@@ -6,7 +6,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// errNotAgreed: the negotiation has no price, so it has no milestones to decide.
+// errNotAgreed: the negotiation lacks a price, so there are no milestones to decide.
 var errNotAgreed = errors.New("indexer: no agreed price")
 
 func (r *replay) ClaimMilestone(i *protocol.ClaimMilestone) error {
@@ -38,7 +38,7 @@ func (r *replay) ReleaseMilestone(i *protocol.ReleaseMilestone) error {
 	return nil
 }
 
-// tranche returns the part of the price of an undecided milestone.
+// tranche returns an undecided milestone's part of the price.
 func (r *replay) tranche(index uint8) uint64 {
 	amount, err := r.Tranche(index)
 	r.require(err == nil)

@@ -15,16 +15,16 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/store/database"
 )
 
-// migrations are never changed once a version of haggle has been used with them: a change is a further file.
+// migrations are never changed once a haggle release used them: a change is a further file.
 //
 //go:embed migrations
 var migrations embed.FS
 
-// ErrOldSchema means that an older version of haggle wrote the database last. Run migrates it.
+// ErrOldSchema means that an older haggle wrote the database last. Run migrates it.
 var ErrOldSchema = errors.New("an older version of haggle wrote the database")
 
-// ErrOtherSchema means that the tables are not those of their schema version: a development version of haggle
-// created them. Such a database cannot be migrated. Delete it and index again.
+// ErrOtherSchema means that the tables differ from their schema version: a development version created them.
+// Such a database cannot be migrated. Delete it and index again.
 var ErrOtherSchema = errors.New("incompatible tables of an earlier version of haggle")
 
 // schema describes the tables to the packages that open databases.
@@ -44,7 +44,7 @@ func migrationsOf(postgres bool) fs.FS {
 	return files
 }
 
-// schemaVersion returns the version of the schema; 0 if there is none. (goose would create its table.)
+// schemaVersion returns the schema version; 0 if none. (goose would create a table.)
 func (d *Database) schemaVersion(ctx context.Context, s statements) (version int64, err error) {
 	exists := map[Dialect]string{
 		SQLite:   `SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = $1)`,
@@ -58,8 +58,8 @@ func (d *Database) schemaVersion(ctx context.Context, s statements) (version int
 	return version, err
 }
 
-// checkSchema compares the tables with those that the migrations up to the database's version create. It returns an
-// error unless the database has the current schema.
+// checkSchema compares the tables with the tables that the migrations through the database's version create.
+// It returns an error unless the schema is current.
 func (d *Database) checkSchema(ctx context.Context) error {
 	var version int64
 	var found []string
@@ -109,15 +109,15 @@ func compareColumns(found, expected []string) error {
 	return nil
 }
 
-// columnsAt returns the columns of every table and view at a schema version, as "table.column", and the newest known
-// version. Both dialects have the same columns, so an empty SQLite database has those of PostgreSQL too.
+// columnsAt returns every table's and view's columns in a schema version, as "table.column", and the newest
+// known version. Both dialects use the same columns, so an empty SQLite database serves for PostgreSQL too.
 func columnsAt(ctx context.Context, version int64) (names []string, newest int64, err error) {
 	memory, err := sql.Open("sqlite", ":memory:")
 	if err != nil {
 		return nil, 0, err
 	}
 	defer func() { err = errors.Join(err, memory.Close()) }()
-	memory.SetMaxOpenConns(1) // each connection has a database of its own
+	memory.SetMaxOpenConns(1) // each connection opens a separate database
 	provider, err := goose.NewProvider(goose.DialectSQLite3, memory, migrationsOf(false),
 		goose.WithTableName(schema.VersionTable), goose.WithDisableGlobalRegistry(true))
 	if err != nil {

@@ -9,39 +9,39 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Status describes the contents of a database.
+// Status describes a database's contents.
 type Status struct {
 	// Database is the kind, Name the file or the host.
 	Database Dialect
 	Name     string
-	// Schema is the version of the tables.
+	// Schema is the table version.
 	Schema int64
-	// Program and GenesisHash identify the indexed program and its chain. Commitment is that of indexed
+	// Program and GenesisHash identify the indexed program and chain. Commitment applies to indexed
 	// transactions.
 	Program     string
 	GenesisHash string
 	Commitment  string
-	// Checkpoint is the slot up to which everything is indexed and final. Head and Finalized are the node's
+	// Checkpoint is the slot through which everything is indexed and final. Head and Finalized are the node's
 	// slots at the last write, at UpdatedAt.
 	Checkpoint uint64
 	Head       uint64
 	Finalized  uint64
 	UpdatedAt  time.Time
-	// Backlog is the number of transactions of a long history that are listed and not read yet. Listing
-	// reports whether the list is incomplete.
+	// Backlog counts the transactions in a long history that are listed but not read yet. Listing reports
+	// whether the list is incomplete.
 	Backlog uint64
 	Listing bool
 
 	Transactions uint64
-	// Flawed is the number of transactions whose logs lack events. Rebuilt is the number of events that the
-	// indexer computed because the logs lack them.
+	// Flawed counts transactions with logs that lack events. Rebuilt counts events that the indexer computed
+	// because the logs lack them.
 	Flawed       uint64
 	Events       uint64
 	Rebuilt      uint64
 	Negotiations uint64
-	// Incomplete is the number of negotiations with unknown events.
+	// Incomplete counts negotiations with unknown events.
 	Incomplete uint64
-	// Violations is the number of negotiations whose amounts do not add up.
+	// Violations counts negotiations with amounts that do not add up.
 	Violations uint64
 }
 

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// kind is the type of an exported column.
+// kind is an exported column's type.
 type kind int
 
 const (
@@ -39,7 +39,7 @@ type exportedColumn struct {
 
 // Table is a table for export.
 type Table struct {
-	// Name is the name of the view or table in the database.
+	// Name is the view or table name in the database.
 	Name    string
 	columns []exportedColumn
 	order   string
@@ -88,7 +88,7 @@ var Tables = []Table{
 	}},
 }
 
-// TableNamed returns the table of that name; false if there is none.
+// TableNamed returns the table with that name; false if it does not exist.
 func TableNamed(name string) (Table, bool) {
 	for _, table := range Tables {
 		if table.Name == name {
@@ -98,9 +98,8 @@ func TableNamed(name string) (Table, bool) {
 	return Table{}, false
 }
 
-// rows calls act with the values of the exported columns for every row of the table, in its order. A value is
-// nil, string, int64, uint64, *big.Int, bool or time.Time. A JSON object is a string with its fields sorted
-// by name.
+// rows calls act with the values of the exported columns for every row, in table order. A value is nil,
+// string, int64, uint64, *big.Int, bool or time.Time. A JSON object is a string with fields sorted by name.
 func (t Table) rows(ctx context.Context, s statements, act func(values []any) error) error {
 	selected := make([]string, len(t.columns))
 	for i, column := range t.columns {
@@ -179,7 +178,7 @@ func (c exportedColumn) fromText(written string) (any, error) {
 	return written, nil
 }
 
-// sorted returns a JSON object with its fields sorted by name. PostgreSQL has an order of its own.
+// sorted returns a JSON object with fields sorted by name. PostgreSQL uses a different order.
 func sorted(written string) (string, error) {
 	decoder := json.NewDecoder(strings.NewReader(written))
 	decoder.UseNumber()
