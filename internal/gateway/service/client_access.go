@@ -9,18 +9,19 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 )
 
-// ClientChange are the parts of a client that change; nil leaves one as it is.
+// ClientChange lists the client fields to change; nil leaves a field unchanged.
 type ClientChange struct {
 	// Suspended refuses all requests of the client, or permits them again.
 	Suspended *bool `json:"suspended,omitempty"`
-	// PublicKey replaces the key with which the client signs its requests, and ends a revocation.
+	// PublicKey replaces the key with which the client signs requests, and ends a revocation.
 	PublicKey *string `json:"public_key,omitempty"`
 }
 
-// UpdateClient suspends or restores a client, or replaces its public key, for administrators only. The requests of a
-// suspended client, also those with its API keys, are refused with [identity.CodeSuspended]; its negotiations stay, and
-// end by the publisher or by their timeout. A new public key is valid at once, and the former one no longer: no client
-// can have it again. API keys are replaced by RotateKey instead.
+// UpdateClient suspends or restores a client, or replaces the public key, for administrators only. A
+// suspended client's requests, including requests with API keys, are refused with [identity.CodeSuspended];
+// the negotiations stay, and end by the publisher or by their timeout. A new public key is valid at once, and
+// the former key becomes invalid: no client can register it again. API keys are replaced by RotateKey
+// instead.
 func (s *Service) UpdateClient(
 	ctx context.Context, caller identity.Caller, id int64, c ClientChange,
 ) (_ Client, err error) {
@@ -42,9 +43,9 @@ func (s *Service) UpdateClient(
 	})
 }
 
-// RevokePublicKey revokes the key with which a client signs its requests, for administrators only. The client keeps
-// its name and negotiations, and signs again after UpdateClient has set another key. A key that is revoked already
-// keeps its time.
+// RevokePublicKey revokes the key with which a client signs requests, for administrators only. The client
+// keeps the name and negotiations, and can sign again after UpdateClient sets another key. A key revoked
+// before keeps the earlier time.
 func (s *Service) RevokePublicKey(ctx context.Context, caller identity.Caller, id int64) (_ Client, err error) {
 	defer translate(&err)
 	return s.changeClient(ctx, caller, id, func(row *store.Client) error {
@@ -58,7 +59,7 @@ func (s *Service) RevokePublicKey(ctx context.Context, caller identity.Caller, i
 	})
 }
 
-// changeClient changes a client for an administrator, and writes the change to the log.
+// changeClient changes a client on behalf of an administrator, and logs the change.
 func (s *Service) changeClient(
 	ctx context.Context, caller identity.Caller, id int64, change func(*store.Client) error,
 ) (Client, error) {
@@ -91,7 +92,7 @@ func (s *Service) changeClient(
 	return clientView(after), nil
 }
 
-// requireSigning returns an error for a client that does not sign its requests.
+// requireSigning returns an error for a client that does not sign requests.
 func requireSigning(c store.Client) error {
 	if c.Kind == store.ClientEd25519 || c.Kind == store.ClientWebBotAuth {
 		return nil

@@ -33,7 +33,7 @@ func newPublicKey(t *testing.T) (private ed25519.PrivateKey, text string) {
 	return private, base64.RawURLEncoding.EncodeToString(public)
 }
 
-// A suspended client is refused in each way in which it proves its identity, until it is restored.
+// A suspended client is refused with each authentication method, until it is restored.
 func TestSuspendedClientIsRefused(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		ctx, gateway := t.Context(), f.authenticator(t)
@@ -101,7 +101,7 @@ func TestSuspensionReachesOtherGateways(t *testing.T) {
 	})
 }
 
-// The negotiations of a suspended client stay, and end by their timeout or by the publisher. A request that the
+// A suspended client's negotiations stay, and end by their timeout or by the publisher. A request that the
 // authenticator accepted just before the suspension opens none.
 func TestNegotiationsOfASuspendedClientEnd(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
@@ -240,7 +240,7 @@ func TestOnlyAdministratorsChangeClients(t *testing.T) {
 	})
 }
 
-// The operator of an older database learns which names are confusable.
+// The operator of a database with confusable names gets a warning for each.
 func TestConfusableNamesAreLogged(t *testing.T) {
 	f := newFixture(t, "sqlite:"+filepath.Join(t.TempDir(), "gateway.db"))
 	require.NoError(t, f.WarnOfConfusableNames(t.Context()))

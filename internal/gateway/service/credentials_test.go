@@ -19,10 +19,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/httpsig"
 )
 
-// authority is the name of the gateways in signed requests.
+// authority is the gateways' name in signed requests.
 const authority = "gateway.example"
 
-// authenticator returns that of another gateway process on the database.
+// authenticator returns the authenticator of another gateway process using the database.
 func (f *fixture) authenticator(t *testing.T) *identity.Authenticator {
 	t.Helper()
 	database, err := store.Open(t.Context(), store.Config{Address: f.address, Now: f.store.Now})
@@ -121,7 +121,7 @@ func TestAnExpiredAPIKeyIsRefused(t *testing.T) {
 	})
 }
 
-// A rotation has an overlap, in which both keys are valid, so that a client can change its key at any time.
+// A rotation has an overlap. Both keys are then valid, so clients can switch at any time.
 func TestBothKeysOfARotationAreValidForATime(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		ctx, calls := t.Context(), f.calls(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
 )
 
-// rules returns the strategy of a negotiation with the publisher's published floor.
+// rules returns a negotiation's strategy with the publisher's published floor.
 func (s *Service) rules(state store.State) (*engine.Strategy, error) {
 	rules, err := s.strategies.get(state.Strategy, func() (*engine.Strategy, error) {
 		return cachedRules(state.Definition)
@@ -37,15 +37,14 @@ func raised(s *engine.Strategy, floor int64) *engine.Strategy {
 	return &up
 }
 
-// recall selects the proposals that the rules need, including those in other negotiations that are open at the same
-// time. If each negotiation remembered only the proposals before its start, a client with several open ones could
-// try another way to concede in each, and buy where the asked price fell furthest.
+// recall selects the proposals that the rules need, including proposals in other negotiations open at the
+// same time. If each negotiation remembered only the proposals made before it began, a client with several
+// open negotiations could try another way to concede in each, and buy where the asked price fell furthest.
 var recall = store.Recall{Period: engine.Memory, Limit: engine.MaxRounds}
 
-// load returns the strategy of a negotiation, and the state that follows from the parts that the store
-// keeps. The store itself ends a negotiation whose deadline has passed, and decides on one that awaits
-// approval. In all others, each round is a proposal with its answer, and the newest offer is the last counter
-// offer.
+// load returns a negotiation's strategy, and the engine state rebuilt from the stored parts. The store itself
+// ends negotiations past their deadline, and decides on negotiations awaiting approval. In all others, each
+// round is a proposal and an answer, and the newest offer is the last counter offer.
 func (s *Service) load(state store.State) (rules *engine.Strategy, before engine.State, err error) {
 	before = engine.State{Status: state.Status, Round: uint32(state.CurrentRound)}
 	if state.OfferBy == engine.PartyPublisher {
@@ -73,7 +72,7 @@ type answered struct {
 	action   string
 }
 
-// respond answers a proposal. action is the client's verb.
+// respond answers a proposal. action names the client's move.
 func (s *Service) respond(state store.State, proposal terms.Terms, action string) (answered, error) {
 	rules, before, err := s.load(state)
 	if err != nil {
@@ -112,7 +111,7 @@ func (a *answered) recorded() (d store.Update, err error) {
 	case engine.Timeout:
 		actor = engine.PartySystem
 	case engine.Approve:
-		verb = "await_approval" // approve is the publisher's later decision in the same round
+		verb = "await_approval" // approve records the publisher's later decision in the same round
 	}
 	d = store.Update{
 		Rounds: []store.Round{
@@ -142,7 +141,7 @@ type Answer struct {
 	Negotiation Negotiation `json:"negotiation"`
 }
 
-// answerOf returns the answer of a decision, with the negotiation as the store will have it.
+// answerOf returns a decision's answer, with the negotiation as the store will contain it.
 func answerOf(
 	given engine.Decision, state store.State, d store.Update, hostname, currency string,
 ) (Answer, error) {
@@ -151,7 +150,7 @@ func answerOf(
 	return Answer{given.Answer(), view}, err
 }
 
-// outcome returns the decisions and answers of a transaction.
+// outcome returns a transaction's decisions and answers.
 func outcome(
 	parts []answered, hostnames map[int64]string,
 ) (decided store.Outcome, answers []Answer, err error) {

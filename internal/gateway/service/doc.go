@@ -1,5 +1,5 @@
-// Package service has the use cases of the gateway. REST, MCP and the commands call it and nothing below it,
-// so authorisation, limits and idempotency are the same for all of them.
+// Package service implements the gateway's use cases. REST, MCP and the commands call it and nothing below
+// it, so they all share the same authorization, limits and idempotency.
 //
 //	s, err := service.New(service.Config{Store: database})
 //	proposed, err := s.Propose(ctx, caller, service.ProposeRequest{Proposals: []service.Proposal{
@@ -9,22 +9,22 @@
 //
 // # Callers
 //
-// Every method has the [identity.Caller] of the request. Clients and anonymous callers negotiate; publishers
-// manage their own strategies, approvals and licences; administrators register publishers and clients. The
-// name of a client comes from its registration. An object of another publisher or client is reported as not
-// found, so that ids reveal nothing. Anonymous callers with the same address prefix are one client.
+// Every method takes the request's [identity.Caller]. Clients and anonymous callers negotiate; publishers
+// manage their own strategies, approvals and licences; administrators register publishers and clients. A
+// client's name comes from the registration. Another publisher's or client's object is reported as not found,
+// so that ids reveal nothing. Anonymous callers with the same address prefix count as a single client.
 //
-// Clients receive the publisher's answers. The analysis of an answer contains hidden limits: only the
-// publisher receives it.
+// Clients receive the publisher's answers. An answer's analysis contains hidden limits: only the publisher
+// receives it.
 //
 // # Bundles
 //
-// A bundle is one proposal to several publishers. If all required publishers agree, their negotiations are
-// accepted at once. Otherwise none is: an agreeing publisher's answer is then a standing offer of the
+// A bundle is a single proposal to several publishers. If all required publishers agree, their negotiations
+// are accepted at once. Otherwise none is: an agreeing publisher's answer is then a standing offer of the
 // proposed terms. The client accepts any of the standing offers in one call, all of them or none. An
 // agreement that needs a publisher's approval is accepted alone, because the approval can be refused.
 //
 // # Errors
 //
-// Every error that a caller causes is an [*Error]. Other errors come from the database or the context.
+// Every error caused by a caller is an [*Error]. Other errors come from the database or the context.
 package service

@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
 )
 
-// Kind is the class of an error.
+// Kind classifies errors.
 type Kind string
 
 // The kinds.
@@ -56,19 +56,19 @@ const (
 	CodeLimitOpen     = "limit-publisher-open"
 )
 
-// InProgress is the detail of the error with [CodeInProgress].
+// InProgress is the Detail of errors with [CodeInProgress].
 const InProgress = "Negotiation in progress"
 
-// Error is an error that the caller causes or can handle. Its text has no secrets.
+// Error is an error that the caller causes or can handle. The text contains no secrets.
 type Error struct {
 	Kind Kind
 	// Code names the problem, such as "offer-changed".
 	Code string
-	// Detail is the explanation for a person.
+	// Detail explains the error to people.
 	Detail string
-	// Field is the path of the invalid field of the request; empty if it is unknown.
+	// Field is the path of the invalid request field; empty if unknown.
 	Field string
-	// RetryAfter is the time after which the same request can succeed; zero if that is unknown.
+	// RetryAfter is how long to wait until the same request can succeed; zero if unknown.
 	RetryAfter time.Duration
 
 	cause error
@@ -85,7 +85,7 @@ func invalid(field, format string, arguments ...any) *Error {
 	return &Error{Kind: Invalid, Code: string(Invalid), Field: field, Detail: field + ": " + detail}
 }
 
-// toUTC changes a time to UTC, because Go reads time zones that it cannot write, and checks its year.
+// toUTC converts a time to UTC, because Go reads time zones that it cannot write, and checks the year.
 func toUTC(field string, at *time.Time) error {
 	*at = at.UTC()
 	if err := engine.CheckYear(*at); err != nil {
@@ -106,7 +106,8 @@ func notFound(object string, id any) *Error {
 	return &Error{Kind: NotFound, Code: string(NotFound), Detail: fmt.Sprintf("%s %v: not found", object, id)}
 }
 
-// nameTaken replaces a [store.NameError] by the conflict in a field that has the name; other errors stay.
+// nameTaken replaces a [store.NameError] by a conflict in the field that contains the name; other errors
+// stay.
 func nameTaken(field, name string, err error) error {
 	var taken *store.NameError
 	if !errors.As(err, &taken) {
@@ -121,13 +122,13 @@ func nameTaken(field, name string, err error) error {
 	return found
 }
 
-// fieldOf matches the path of a field in the errors of strategies, terms and JSON.
+// fieldOf matches the field path in errors from strategies, terms and JSON.
 var fieldOf = regexp.MustCompile(`^invalid \w+: (?:invalid \w+: )?([a-z0-9_.\[\]]+): `)
 
-// translate replaces an error by that of [problem]. Every exported method defers it.
+// translate replaces an error by the result of [problem]. Every exported method defers it.
 func translate(err *error) { *err = problem(*err) }
 
-// problem returns the [*Error] of an error, or the error itself if the caller cannot handle it.
+// problem returns an error's [*Error], or the error itself if the caller cannot handle it.
 func problem(err error) error {
 	var known *Error
 	var status *store.StatusError

@@ -16,10 +16,10 @@ type LeaveRequest struct {
 	IdempotencyKey string             `json:"-"`
 }
 
-// Leave ends a negotiation as rejected, so that its place among the open ones is free at once. The caller is
-// its client, or its publisher with the scope approvals:write. The reason of the negotiation, the round and
-// its message name the party that left. Errors are NotFound for a negotiation of others, Conflict for one
-// that is over, awaits approval or is in progress, and Invalid.
+// Leave ends a negotiation as rejected, so that the place among the open negotiations is free at once. The
+// caller is the client, or the publisher with the scope approvals:write. The negotiation reason, the round
+// and the message name the party that left. Errors are NotFound if the negotiation belongs to others,
+// Conflict if it is over, awaits approval or is in progress, and Invalid.
 func (s *Service) Leave(ctx context.Context, caller identity.Caller, r LeaveRequest) (_ Answer, err error) {
 	defer translate(&err)
 	if !r.Reason.IsValid() {
@@ -41,8 +41,8 @@ func (s *Service) Leave(ctx context.Context, caller identity.Caller, r LeaveRequ
 	})
 }
 
-// party returns the side of the caller in a negotiation, the owner of its idempotency keys, and the name of
-// the publisher.
+// party returns the caller's side in a negotiation, the owner of the caller's idempotency keys, and the
+// publisher's name.
 func (s *Service) party(
 	ctx context.Context, caller identity.Caller, id string,
 ) (by engine.Party, owner, hostname string, err error) {
@@ -61,7 +61,7 @@ func (s *Service) party(
 	return engine.PartyPublisher, caller.LimitKey(), hostname, err
 }
 
-// left returns the change of a negotiation that a party ends, and the answer.
+// left returns the change when a party ends a negotiation, and the answer.
 func (s *Service) left(
 	state store.State, by engine.Party, reason engine.LeaveReason, hostname string,
 ) (d store.Update, answer Answer, err error) {

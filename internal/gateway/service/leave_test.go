@@ -11,8 +11,8 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/service"
 )
 
-// TestAPartyThatLeavesFreesThePlace fills the open negotiations of a publisher, and leaves them as the client
-// and as the publisher.
+// TestAPartyThatLeavesFreesThePlace fills a publisher's open negotiations, and leaves them as the client and
+// as the publisher.
 func TestAPartyThatLeavesFreesThePlace(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		var open []string
@@ -90,7 +90,7 @@ func TestOnlyThePartiesLeave(t *testing.T) {
 		_, err = f.Leave(t.Context(), f.openAI, r)
 		require.Equal(t, "reason", fails(t, err, service.Invalid, "invalid").Field)
 
-		// An anonymous client leaves its own.
+		// An anonymous client leaves an own negotiation.
 		own := f.propose(t, f.anonymous, at(1500), "site-a.local").Answers[0].Negotiation.ID
 		_, err = f.Leave(t.Context(), f.anonymous,
 			service.LeaveRequest{Negotiation: own, Reason: engine.LeaveTerms})

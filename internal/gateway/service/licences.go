@@ -12,7 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
 )
 
-// Licence is the result of a deal: the rule that the publisher's server enforces for the client.
+// Licence results from a deal: the rule that the publisher's server enforces for the client.
 type Licence struct {
 	ID            int64         `json:"policy_id"`
 	PublisherID   int64         `json:"publisher_id"`
@@ -20,7 +20,7 @@ type Licence struct {
 	NegotiationID string        `json:"negotiation_id"`
 	Policy        terms.License `json:"policy_json"`
 	CreatedAt     time.Time     `json:"created_at"`
-	// RevokedAt is zero for a licence that is valid.
+	// RevokedAt is zero while the licence is valid.
 	RevokedAt time.Time `json:"revoked_at,omitzero"`
 }
 
@@ -35,10 +35,10 @@ func licenceView(p store.Policy) (Licence, error) {
 	}, nil
 }
 
-// GenerateLicence writes the licence of an accepted negotiation. The publisher needs the scope
-// licences:write, and the client licences:read, because the licence follows from the agreement. A repetition
-// returns the same licence with created false. It returns Conflict if the negotiation is not accepted, and
-// for an anonymous client: a licence has the client's verified name.
+// GenerateLicence writes an accepted negotiation's licence. The publisher needs the scope licences:write, and
+// the client licences:read, because the licence follows from the agreement. Repeated calls return the same
+// licence with created false. It returns Conflict if the negotiation is not accepted, or the client
+// anonymous: a licence contains the client's verified name.
 func (s *Service) GenerateLicence(
 	ctx context.Context, caller identity.Caller, negotiation string,
 ) (licence Licence, created bool, err error) {
@@ -61,7 +61,7 @@ func (s *Service) GenerateLicence(
 	if err != nil {
 		return licence, false, err
 	}
-	// The terms of an accepted negotiation never change.
+	// An accepted negotiation's terms never change.
 	var document json.RawMessage
 	if n.Status == engine.Accepted && n.Policy == 0 {
 		if document, err = s.license(ctx, n, hostname); err != nil {
@@ -76,7 +76,7 @@ func (s *Service) GenerateLicence(
 	return licence, created, err
 }
 
-// license returns the document of an accepted negotiation.
+// license returns an accepted negotiation's document.
 func (s *Service) license(ctx context.Context, n store.Negotiation, hostname string) (json.RawMessage, error) {
 	if n.Anonymous || n.ClientName == "" {
 		return nil, conflict(CodeUnnamed,
@@ -115,7 +115,7 @@ func concerns(caller identity.Caller, publisher, client int64) bool {
 	return administers(caller)
 }
 
-// Licence returns a licence to its holder or its publisher. It needs the scope licences:read.
+// Licence returns a licence to the holder or the publisher. It needs the scope licences:read.
 func (s *Service) Licence(ctx context.Context, caller identity.Caller, id int64) (_ Licence, err error) {
 	defer translate(&err)
 	if err := caller.Require(identity.LicencesRead); err != nil {
@@ -149,7 +149,8 @@ func (s *Service) Licences(
 	return listed(licenceView)(s.store.Policies(ctx, publisher, client, page))
 }
 
-// RevokeLicence revokes a licence for its publisher, with the scope licences:write. reason is recorded.
+// RevokeLicence revokes a licence on the publisher's behalf, with the scope licences:write. reason is
+// recorded.
 func (s *Service) RevokeLicence(
 	ctx context.Context, caller identity.Caller, id int64, reason string,
 ) (_ Licence, err error) {

@@ -73,7 +73,7 @@ func newFixture(t *testing.T, address string) *fixture {
 	return f
 }
 
-// strategy is that of both publishers.
+// strategy is used by both publishers.
 const strategy = `{"min_price_per_fetch_micro": 1000, "preferred_price_per_fetch_micro": 2000,
 	"max_price_per_fetch_micro": 5000, "published_floor_micro": 500, "approval_above_micro": 100000000}`
 
@@ -126,7 +126,7 @@ func (f *fixture) propose(
 	return p
 }
 
-// fails asserts the kind and code of an error, and returns it.
+// fails asserts an error's kind and code, and returns the error.
 func fails(t *testing.T, err error, kind service.Kind, code string) *service.Error {
 	t.Helper()
 	var failure *service.Error

@@ -25,7 +25,7 @@ func (s *Service) Approvals(
 	return s.Negotiations(ctx, caller, store.Filter{Publisher: publisher, Status: engine.AwaitingApproval}, page)
 }
 
-// ApprovalRequest is the publisher's decision on an agreement.
+// ApprovalRequest decides on an agreement for the publisher.
 type ApprovalRequest struct {
 	Negotiation    string `json:"negotiation_id"`
 	Approved       bool   `json:"approved"`
@@ -33,7 +33,7 @@ type ApprovalRequest struct {
 }
 
 // Approve accepts or refuses an agreement that waits for it. It needs the scope approvals:write. It returns
-// Conflict if the negotiation does not wait for an approval.
+// Conflict if the negotiation does not await approval.
 func (s *Service) Approve(
 	ctx context.Context, caller identity.Caller, r ApprovalRequest,
 ) (_ Negotiation, err error) {
@@ -67,7 +67,7 @@ func (s *Service) Approve(
 	return s.view(ctx, n)
 }
 
-// approved returns the change that records an approval, or its refusal.
+// approved returns the change that records an approval or a refusal.
 func approved(state store.State, yes bool) (o store.Outcome, err error) {
 	d := state.RefuseApproval(engine.ReasonRefused)
 	if yes {
@@ -82,11 +82,11 @@ func approved(state store.State, yes bool) (o store.Outcome, err error) {
 	return o, err
 }
 
-// Analytics are the figures of a publisher's negotiations.
+// Analytics summarizes a publisher's negotiations.
 type Analytics struct {
 	From  time.Time `json:"from"`
 	Until time.Time `json:"until"`
-	// Total is the number of negotiations that began in the period, and Accepted those that are accepted.
+	// Total counts the negotiations that began in the period, and Accepted the accepted negotiations.
 	Total    int64 `json:"total_negotiations"`
 	Accepted int64 `json:"accepted"`
 	// AcceptanceRate is Accepted divided by the negotiations that have ended; 0 if none has.
@@ -95,9 +95,9 @@ type Analytics struct {
 	Days []store.Day `json:"days"`
 }
 
-// Analytics returns the figures of the negotiations that began from one time until before another one, at
-// most [store.MaxDays]. Zero times are the 30 days until now. It needs the scope analytics:read; for an
-// administrator, publisher 0 is all publishers.
+// Analytics returns figures for the negotiations that began at or after from and before until, at most
+// [store.MaxDays]. Zero times select the last 30 days. It needs the scope analytics:read; for administrators,
+// publisher 0 selects all publishers.
 func (s *Service) Analytics(
 	ctx context.Context, caller identity.Caller, publisher int64, from, until time.Time,
 ) (_ Analytics, err error) {
@@ -139,15 +139,15 @@ func (s *Service) Analytics(
 	return a, nil
 }
 
-// AuditEntry is an entry of a negotiation's audit log. Entry is the text whose hash is chained.
+// AuditEntry is an entry in a negotiation's audit log. Entry is the text whose hash is chained.
 type AuditEntry struct {
 	Sequence int64  `json:"sequence"`
 	Entry    string `json:"entry"`
 	Hash     string `json:"hash"`
 }
 
-// AuditLog returns entries of a negotiation in their order: at most limit of them, up to [store.MaxPage],
-// after the entry with a sequence, from 0 for the first. It needs the scope audit:read.
+// AuditLog returns up to limit entries of a negotiation in sequence order, at most [store.MaxPage], starting
+// after a sequence; 0 selects the first entry. It needs the scope audit:read.
 func (s *Service) AuditLog(
 	ctx context.Context, caller identity.Caller, negotiation string, after int64, limit int,
 ) (_ []AuditEntry, err error) {

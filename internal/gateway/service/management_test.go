@@ -293,7 +293,7 @@ func TestApprovalCeilingOfStoredStrategies(t *testing.T) {
 	})
 }
 
-// A strategy that is accepted can be read again, with any text as its prompt.
+// An accepted strategy can be read again, with any prompt text.
 func TestAStrategyFitsItsReader(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		create := func(prompt string) (service.Strategy, error) {
@@ -320,7 +320,7 @@ func TestAStrategyFitsItsReader(t *testing.T) {
 	})
 }
 
-// Neither database receives a text that is no host name, or a name that looks like another one.
+// Neither database receives text other than host names, or a name that looks like another one.
 func TestNamesThatCannotBeStored(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		for _, name := range []string{"\x00", "\xff", "Site-A.local", strings.Repeat("a.", 200) + "a"} {
@@ -340,7 +340,7 @@ func TestNamesThatCannotBeStored(t *testing.T) {
 	})
 }
 
-// namedModel is a language model that is never asked.
+// namedModel is a language model that is never called.
 type namedModel string
 
 func (m namedModel) Name() string { return string(m) }

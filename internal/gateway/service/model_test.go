@@ -15,7 +15,8 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
 )
 
-// The text of a language model is for the publisher and its audit log alone. The test records an answer as a job does.
+// A language model's text is for the publisher and the publisher's audit log alone. The test records an
+// answer as a job does.
 func TestTextOfALanguageModelIsForThePublisher(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()

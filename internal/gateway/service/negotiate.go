@@ -16,7 +16,7 @@ import (
 
 // Proposal is a proposal to a publisher.
 type Proposal struct {
-	// Publisher is the hostname.
+	// Publisher is a hostname.
 	Publisher string      `json:"publisher_hostname"`
 	Terms     terms.Terms `json:"proposed_terms"`
 }
@@ -25,17 +25,17 @@ type Proposal struct {
 type ProposeRequest struct {
 	// Proposals are 1 to [engine.MaxBundle], with different publishers.
 	Proposals []Proposal `json:"proposals"`
-	// Required are the hostnames of the publishers that must agree in the first round; otherwise no agreement
-	// counts. If empty, all are required.
+	// Required lists the hostnames of the publishers that must agree in the first round; otherwise no
+	// agreement counts. If empty, all are required.
 	Required []string `json:"required,omitempty"`
-	// IdempotencyKey is the client's choice; a repeated request with it gets the first answer. If empty, each
-	// request opens a negotiation.
+	// IdempotencyKey is chosen by the client; a repeated request with it gets the first answer. If empty,
+	// each request opens a negotiation.
 	IdempotencyKey string `json:"-"`
 }
 
-// Proposed is the answer to a [ProposeRequest].
+// Proposed answers a [ProposeRequest].
 type Proposed struct {
-	// Action is that of the negotiation, or of the bundle: see [engine.BundleResult].
+	// Action is the negotiation's or the bundle's action: see [engine.BundleResult].
 	Action engine.Action `json:"action"`
 	// BundleID is empty for a single negotiation.
 	BundleID string `json:"bundle_id,omitempty"`
@@ -43,13 +43,13 @@ type Proposed struct {
 	Answers []Answer `json:"answers"`
 }
 
-// openingTime is the time until a negotiation without an answer ends. Every negotiation gets an answer in the
+// openingTime is how long an unanswered negotiation stays open. Every negotiation gets an answer in the
 // transaction that opens it, so no client sees it.
 const openingTime = time.Hour
 
-// Propose opens negotiations, which their publishers answer at once. It needs the scope negotiate; a caller
-// that is not registered negotiates as an anonymous client. Errors are Limit, NotFound for an unknown
-// publisher, Conflict for one that takes no proposals now, and Invalid.
+// Propose opens negotiations, which their publishers answer at once. It needs the scope negotiate; an
+// unregistered caller negotiates as an anonymous client. Errors are Limit, NotFound for unknown publishers,
+// Conflict if a publisher takes no proposals now, and Invalid.
 func (s *Service) Propose(
 	ctx context.Context, caller identity.Caller, r ProposeRequest,
 ) (_ Proposed, err error) {
@@ -134,8 +134,8 @@ func (s *Service) propose(
 	return proposed, o, err
 }
 
-// finished finishes a unit of work with the change that records an answer. A request with an idempotency key stores
-// the answer; for a repeated one, answer becomes the stored answer. failed is the error of the decision.
+// finished finishes a unit of work with the change that records an answer. A request with an idempotency key
+// stores the answer; for a repeated one, answer becomes the stored answer. failed is the decision's error.
 func finished[A any](
 	ctx context.Context, unit *store.Unit, o store.Outcome, answer *A, failed error,
 ) (result store.Result, err error) {
@@ -155,7 +155,7 @@ func finished[A any](
 	return result, json.Unmarshal(result.Answer, answer)
 }
 
-// within adds the path of an invalid part of a request.
+// within adds the path to an invalid part of a request.
 func within(path string, err error) error {
 	var wrong *Error
 	if err = problem(err); errors.As(err, &wrong) && wrong.Kind == Invalid {
@@ -184,7 +184,7 @@ func requiredIDs(required []string, hostnames map[int64]string) (ids []int64, er
 	return ids, nil
 }
 
-// combine returns the action of a bundle, and holds the agreements that do not count.
+// combine returns a bundle's action, and holds the agreements that do not count.
 func combine(parts []answered, required []int64) (engine.Action, error) {
 	if len(parts) == 1 {
 		return parts[0].decision.Action, nil
@@ -213,9 +213,9 @@ type CounterRequest struct {
 	IdempotencyKey string      `json:"-"`
 }
 
-// Counter sends a further proposal, which the publisher answers at once. Errors are NotFound for a
-// negotiation of another client, Conflict for one that is over, awaits approval, is in progress or
-// waits for the publisher's answer, and Invalid.
+// Counter sends a further proposal, which the publisher answers at once. Errors are NotFound if the
+// negotiation belongs to another client, Conflict if it is over, awaits approval, is in progress or waits for
+// the publisher's answer, and Invalid.
 func (s *Service) Counter(
 	ctx context.Context, caller identity.Caller, r CounterRequest,
 ) (_ Answer, err error) {
@@ -248,7 +248,7 @@ func (s *Service) Counter(
 	})
 }
 
-// round changes the one negotiation of a request as decide says, and returns its answer.
+// round changes a request's single negotiation as decide says, and returns the answer.
 func (s *Service) round(
 	ctx context.Context, request store.RoundRequest, decide func(store.State) (store.Outcome, Answer, error),
 ) (answer Answer, err error) {
@@ -265,8 +265,8 @@ func (s *Service) round(
 	return answer, err
 }
 
-// participant checks that the caller is the client of negotiations, and returns the names of their
-// publishers. Neither changes, so they are cached, and the transaction need not check them again.
+// participant checks that the caller is the client in negotiations, and returns the publishers' names.
+// Neither changes, so they are cached, and the transaction need not check them again.
 func (s *Service) participant(
 	ctx context.Context, caller identity.Caller, ids []string,
 ) (client int64, hostnames map[int64]string, err error) {
@@ -296,11 +296,10 @@ func (s *Service) participant(
 	return client, hostnames, nil
 }
 
-// Offer names the publisher's offer that a client accepts.
+// Offer names the publisher's offer to accept.
 type Offer struct {
 	Negotiation string `json:"negotiation_id"`
-	// Round is the current round of the negotiation that the client has read: an offer that has changed since
-	// is not accepted.
+	// Round is the negotiation's current round as read by the client: an offer changed since is not accepted.
 	Round int `json:"current_round"`
 }
 
@@ -311,14 +310,14 @@ type AcceptRequest struct {
 	IdempotencyKey string  `json:"-"`
 }
 
-// Accepted is the answer to an [AcceptRequest].
+// Accepted answers an [AcceptRequest].
 type Accepted struct {
 	// Answers are in the order of the offers. The action is accept, or approve if the publisher must approve.
 	Answers []Answer `json:"answers"`
 }
 
-// Accept accepts the publishers' standing offers. The offers can be of a bundle or not. Errors are those of
-// [Service.Counter], and Conflict for an offer that has changed, or for several of which one needs an
+// Accept accepts the publishers' standing offers. The offers can belong to a bundle or not. It returns the
+// errors of [Service.Counter], and Conflict if an offer has changed, or if one of several offers needs an
 // approval.
 func (s *Service) Accept(
 	ctx context.Context, caller identity.Caller, r AcceptRequest,
@@ -379,7 +378,7 @@ func (s *Service) accept(
 	return accepted, o, nil
 }
 
-// agreement is the acceptance of a standing offer before it is recorded.
+// agreement is an accepted standing offer before it is recorded.
 type agreement struct {
 	decision engine.Decision
 	terms    store.Terms

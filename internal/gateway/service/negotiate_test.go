@@ -65,7 +65,7 @@ func TestADealBecomesALicenceWithTheVerifiedName(t *testing.T) {
 	})
 }
 
-// The answer that a client gets is the state that the database has.
+// A client's answer equals the stored state.
 func TestAnswersAreTheStoredState(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()
@@ -299,7 +299,7 @@ func TestLargeAgreementsWaitForTheirPublisher(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, engine.TimedOut, status.Status)
 
-		// A refusal must not leave a part of a bundle, so such an agreement is accepted alone.
+		// A refusal must not leave part of a bundle, so such agreements are accepted alone.
 		held := f.propose(t, f.claude, prepaid(4000), "site-a.local", "site-b.local")
 		require.Equal(t, engine.Approve, held.Action)
 		var offers []service.Offer

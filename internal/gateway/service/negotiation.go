@@ -14,47 +14,47 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
 )
 
-// Negotiation is the part of a negotiation that both sides can read.
+// Negotiation contains the negotiation data that both sides can read.
 type Negotiation struct {
 	ID          string `json:"id"`
 	PublisherID int64  `json:"publisher_id"`
-	// Publisher is the hostname.
+	// Publisher is a hostname.
 	Publisher string `json:"publisher_hostname"`
-	// ClientName is the verified name of the client; empty for an anonymous one.
+	// ClientName is the client's verified name; empty if anonymous.
 	ClientName string `json:"client_name,omitempty"`
-	// BundleID is the bundle of the negotiation; empty without one.
+	// BundleID identifies the bundle; empty if none.
 	BundleID string        `json:"bundle_id,omitempty"`
 	Status   engine.Status `json:"status"`
-	// Reason is the reason of a final status, with its codes.
+	// Reason explains a final status, with codes.
 	Reason string              `json:"reason,omitempty"`
 	Codes  []engine.ReasonCode `json:"reason_codes,omitempty"`
 	// Round counts the client's proposals and acceptances.
 	Round int `json:"current_round"`
-	// Currency is the currency of all prices.
+	// Currency applies to all prices.
 	Currency string `json:"currency"`
-	// OfferBy is the author of CurrentTerms, the newest offer: client or publisher.
+	// OfferBy made CurrentTerms, the newest offer: client or publisher.
 	OfferBy      engine.Party `json:"current_offer_by"`
 	CurrentTerms *terms.Terms `json:"current_terms,omitempty"`
 	// AnswerPending reports whether the publisher has not answered the newest offer, the client's, yet.
 	AnswerPending bool `json:"answer_pending,omitempty"`
-	// FinalTerms are the agreed terms of an accepted negotiation.
+	// FinalTerms holds an accepted negotiation's agreed terms.
 	FinalTerms *terms.Terms `json:"final_terms,omitempty"`
-	// LicenceID is the id of the licence; 0 if none has been generated.
+	// LicenceID is the licence id; 0 if no licence was generated.
 	LicenceID      int64     `json:"policy_id,omitempty"`
 	InitiatedAt    time.Time `json:"initiated_at"`
 	LastActivityAt time.Time `json:"last_activity_at"`
-	// DeadlineAt is the time at which an open negotiation ends as timeout.
+	// DeadlineAt is when an open negotiation ends as timeout.
 	DeadlineAt time.Time `json:"deadline_at"`
-	// CompletedAt is zero for an open negotiation.
+	// CompletedAt is zero while the negotiation is open.
 	CompletedAt time.Time `json:"completed_at,omitzero"`
 }
 
-// Details are a negotiation and its history.
+// Details contains a negotiation and the negotiation history.
 type Details struct {
 	Negotiation
 	InitialProposal *terms.Terms `json:"initial_proposal,omitempty"`
 	Rounds          []Round      `json:"rounds"`
-	// StrategyID and Figures are for the publisher. Figures are those of an accepted negotiation.
+	// StrategyID and Figures are for the publisher. Figures describe an accepted negotiation.
 	StrategyID int64           `json:"strategy_id,omitempty"`
 	Figures    *engine.Figures `json:"figures,omitempty"`
 }
@@ -65,7 +65,7 @@ type Round struct {
 	Actor  engine.Party `json:"actor"`
 	Action string       `json:"action"`
 	Terms  *terms.Terms `json:"proposed_terms,omitempty"`
-	// Reason is a sentence of the rules, with its codes.
+	// Reason is a sentence from the rules, with codes.
 	Reason string              `json:"reasoning,omitempty"`
 	Codes  []engine.ReasonCode `json:"reason_codes,omitempty"`
 	// Analysis is for the publisher: clients never receive it.
@@ -73,11 +73,11 @@ type Round struct {
 	CreatedAt time.Time         `json:"created_at"`
 }
 
-// RecordedAnalysis is the reasoning of the publisher's answer.
+// RecordedAnalysis is the reasoning behind the publisher's answer.
 type RecordedAnalysis struct {
 	engine.Analysis
 	Tone engine.Tone `json:"tone"`
-	// Model is the part of a language model in the answer; nil without one. Its text is untrusted.
+	// Model reports a language model's part in the answer; nil if no model was used. The text is untrusted.
 	Model *model.Report `json:"language_model,omitempty"`
 }
 
@@ -92,7 +92,7 @@ func storedTerms(text json.RawMessage) (*terms.Terms, error) {
 	return &t, err
 }
 
-// strategy returns the rules of a strategy version. They never change.
+// strategy returns a strategy version's rules. They never change.
 func (s *Service) strategy(ctx context.Context, id int64) (*engine.Strategy, error) {
 	return s.strategies.get(id, func() (*engine.Strategy, error) {
 		v, err := s.store.Strategy(ctx, id)
@@ -112,7 +112,7 @@ func rulesOf(definition json.RawMessage) (*engine.Strategy, error) {
 	return &rules, nil
 }
 
-// cachedRules returns the rules of a strategy for the cache: no rule uses the prompt, which can be long.
+// cachedRules returns a strategy's rules for the cache: no rule uses the prompt, which can be long.
 func cachedRules(definition json.RawMessage) (*engine.Strategy, error) {
 	rules, err := rulesOf(definition)
 	if err == nil {
@@ -134,8 +134,8 @@ func (s *Service) view(ctx context.Context, n store.Negotiation) (Negotiation, e
 	return viewOf(n, hostname, rules.Currency)
 }
 
-// pending reports whether a negotiation waits for the publisher's answer: it is open, and its newest offer is the
-// client's.
+// pending reports whether a negotiation waits for the publisher's answer: it is open, and the newest offer
+// came from the client.
 func pending(n store.Negotiation) bool {
 	return (n.Status == engine.Initiated || n.Status == engine.Negotiating) && n.OfferBy == engine.PartyClient
 }
@@ -159,8 +159,8 @@ func viewOf(n store.Negotiation, hostname, currency string) (Negotiation, error)
 	}, errors.Join(err, err2)
 }
 
-// ownNegotiation returns a negotiation of the calling publisher, or any for an administrator. The caller needs
-// the scope. Other negotiations are not found.
+// ownNegotiation returns a negotiation of the calling publisher, or any negotiation if the caller is an
+// administrator. The caller needs the scope. Other negotiations are not found.
 func (s *Service) ownNegotiation(
 	ctx context.Context, caller identity.Caller, scope identity.Scope, id string,
 ) (store.Negotiation, error) {
@@ -175,7 +175,7 @@ func (s *Service) ownNegotiation(
 	return n, err
 }
 
-// readable returns a negotiation that a caller can read: its publisher, its client or an administrator.
+// readable returns a negotiation if the caller is the publisher, the client or an administrator.
 func (s *Service) readable(
 	ctx context.Context, caller identity.Caller, id string,
 ) (store.Negotiation, error) {
@@ -203,7 +203,7 @@ func (s *Service) readable(
 	return n, notFound("negotiation", id)
 }
 
-// Status returns a negotiation and its history. Clients, including anonymous ones, and publishers can read
+// Status returns a negotiation and the history. Clients, including anonymous ones, and publishers can read
 // only their own negotiations.
 func (s *Service) Status(ctx context.Context, caller identity.Caller, id string) (d Details, err error) {
 	defer translate(&err)
@@ -261,8 +261,8 @@ func (s *Service) Status(ctx context.Context, caller identity.Caller, id string)
 	return d, nil
 }
 
-// Negotiations lists the negotiations of the caller: those of a publisher, those of a client, or all. A
-// publisher and a client list their own only.
+// Negotiations lists a publisher's or a client's negotiations, or all. A publisher and a client list their
+// own only.
 func (s *Service) Negotiations(
 	ctx context.Context, caller identity.Caller, filter store.Filter, page store.Page,
 ) (_ store.List[Negotiation], err error) {

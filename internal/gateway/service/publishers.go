@@ -32,8 +32,7 @@ func (s *Service) PublisherByHostname(ctx context.Context, hostname string) (_ s
 	return s.byHostname(ctx, hostname)
 }
 
-// byHostname returns a publisher. A text that is no host name does not reach the database, which refuses
-// some.
+// byHostname returns a publisher. Text other than host names does not reach the database, which refuses some.
 func (s *Service) byHostname(ctx context.Context, hostname string) (store.Publisher, error) {
 	if !isHostname(hostname) {
 		return store.Publisher{}, notFound("publisher", fmt.Sprintf("%.253q", hostname))
@@ -71,7 +70,7 @@ func (s *Service) PublicStrategy(ctx context.Context, hostname string) (_ engine
 	return raised(rules, p.FloorMicro).Public(), nil
 }
 
-// HostnamePattern is the form of host names, which have at most [terms.MaxName] characters.
+// HostnamePattern matches host names. They have at most [terms.MaxName] characters.
 const HostnamePattern = `^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`
 
 var (
@@ -94,10 +93,9 @@ func checkPublisher(p store.Publisher) error {
 	return nil
 }
 
-// CreatePublisher registers a publisher, for administrators only. Its host name is in lower case.
-// idempotencyKey is the caller's choice, and empty for none: a repetition of the request with it gets the
-// first answer. It returns Conflict for a known hostname, and for the name of another publisher or one that looks like
-// it.
+// CreatePublisher registers a publisher, for administrators only. The host name is stored in lower case.
+// idempotencyKey is chosen by the caller; empty for none. A repeated request with it gets the first answer.
+// It returns Conflict for a known hostname, and for another publisher's name or a name that looks like it.
 func (s *Service) CreatePublisher(
 	ctx context.Context, caller identity.Caller, p store.Publisher, idempotencyKey string,
 ) (_ store.Publisher, err error) {
@@ -113,16 +111,16 @@ func (s *Service) CreatePublisher(
 	return added, nameTaken("name", p.Name, err)
 }
 
-// PublisherChange are the parts of a publisher that change; nil leaves one as it is.
+// PublisherChange lists the publisher fields to change; nil leaves a field unchanged.
 type PublisherChange struct {
 	Name       *string `json:"name,omitempty"`
 	FloorMicro *int64  `json:"published_floor_micro,omitempty" minimum:"0" maximum:"1000000000"`
 	Active     *bool   `json:"is_active,omitempty"`
 }
 
-// UpdatePublisher changes a publisher. Its own key with the scope strategies:write can change the floor and
-// the activity; only administrators change the name, because clients see it. The currency never changes,
-// because it is that of all strategies and agreements.
+// UpdatePublisher changes a publisher. The publisher's own key with the scope strategies:write can change the
+// floor and the activity; only administrators change the name, because clients see it. The currency never
+// changes, because all strategies and agreements use it.
 func (s *Service) UpdatePublisher(
 	ctx context.Context, caller identity.Caller, id int64, c PublisherChange,
 ) (_ store.Publisher, err error) {

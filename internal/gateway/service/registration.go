@@ -17,18 +17,18 @@ import (
 type Client struct {
 	ID   int64            `json:"id"`
 	Kind store.ClientKind `json:"kind"`
-	// Name is the verified name, which licences have. It is empty for an anonymous client.
+	// Name is the verified name used in licences; empty if the client is anonymous.
 	Name string `json:"client_name,omitempty"`
-	// PublicKey is the Ed25519 key in base64url of a client that signs its requests.
+	// PublicKey is a signing client's Ed25519 key in base64url.
 	PublicKey string `json:"public_key,omitempty"`
-	// Agent is the origin of a client of Web Bot Auth, such as https://agent.example.
+	// Agent is a Web Bot Auth client's origin, such as https://agent.example.
 	Agent     string    `json:"signature_agent,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
-	// SuspendedAt is zero for a client that is not suspended.
+	// SuspendedAt is zero unless the client is suspended.
 	SuspendedAt time.Time `json:"suspended_at,omitzero"`
-	// KeyRevokedAt is zero for a public key that is not revoked.
+	// KeyRevokedAt is zero unless the public key is revoked.
 	KeyRevokedAt time.Time `json:"key_revoked_at,omitzero"`
-	// IdempotencyKey is that of a request: a repetition of RegisterClient gets the first answer.
+	// IdempotencyKey makes repeated RegisterClient requests get the first answer.
 	IdempotencyKey string `json:"-"`
 }
 
@@ -43,7 +43,8 @@ func clientView(c store.Client) Client {
 	return v
 }
 
-// signingSubject returns the subject of a client that signs with a key; agent is empty without Web Bot Auth.
+// signingSubject returns the subject for a client that signs with a key; agent is empty unless Web Bot Auth
+// is used.
 func signingSubject(agent string, key ed25519.PublicKey) string {
 	if agent == "" {
 		return base64.RawURLEncoding.EncodeToString(key)
@@ -51,15 +52,15 @@ func signingSubject(agent string, key ed25519.PublicKey) string {
 	return agent + " " + httpsig.Thumbprint(key)
 }
 
-// thumbprintLength is the length of a SHA-256 in base64url.
+// thumbprintLength is the length of SHA-256 hashes in base64url.
 const thumbprintLength = (sha256.Size*8 + 5) / 6
 
 // RegisterClient registers a client under a name that the administrator has verified. The kind follows from
 // the fields: with an Agent and a PublicKey Web Bot Auth, with a PublicKey signed requests, and otherwise API
 // keys, which CreateKey makes. It is for administrators only. It returns Conflict if the name, the key, or
-// the pair of agent and key is registered already or was before: a licence has the name, so it must identify one
-// client. Names that differ only in case, in the width of letters or in spaces are the same, and so are those with an
-// equal skeleton by UTS 39, which look alike.
+// the pair of agent and key is registered already or was before: a licence contains the name, so it must
+// identify a single client. Names that differ only in case, letter width or spaces count as equal, and so do
+// names with the same UTS 39 skeleton, which look alike.
 func (s *Service) RegisterClient(
 	ctx context.Context, caller identity.Caller, c Client,
 ) (_ Client, err error) {
@@ -131,8 +132,8 @@ func (s *Service) Client(ctx context.Context, caller identity.Caller, id int64) 
 	return clientView(c), nil
 }
 
-// WarnOfConfusableNames logs a warning for each name that an older version stored although it looks like the name
-// of an earlier client or publisher, for at most [store.MaxPage] names.
+// WarnOfConfusableNames logs a warning for each name stored by an older haggle although it looks like an
+// earlier client's or publisher's name, for at most [store.MaxPage] names.
 func (s *Service) WarnOfConfusableNames(ctx context.Context) error {
 	unreserved, err := s.store.UnreservedNames(ctx)
 	for _, n := range unreserved {
@@ -141,7 +142,7 @@ func (s *Service) WarnOfConfusableNames(ctx context.Context) error {
 	return err
 }
 
-// Key is an API key of a publisher or of a client, without its text.
+// Key is a publisher's or client's API key, except the text.
 type Key struct {
 	ID          string           `json:"id"`
 	Name        string           `json:"name"`
@@ -149,10 +150,10 @@ type Key struct {
 	PublisherID int64            `json:"publisher_id,omitempty"`
 	ClientID    int64            `json:"client_id,omitempty"`
 	CreatedAt   time.Time        `json:"created_at"`
-	// ExpiresAt and RevokedAt are zero for a key that does not expire, or is not revoked.
+	// ExpiresAt is zero if the key does not expire, RevokedAt if it was not revoked.
 	ExpiresAt time.Time `json:"expires_at,omitzero"`
 	RevokedAt time.Time `json:"revoked_at,omitzero"`
-	// ReplacedBy is the ID of the key that a rotation has added.
+	// ReplacedBy is the key ID added by a rotation.
 	ReplacedBy string `json:"replaced_by,omitempty" format:"uuid"`
 }
 
@@ -168,22 +169,22 @@ func keyView(k store.APIKey) Key {
 	return v
 }
 
-// KeyRequest asks for an API key.
+// KeyRequest requests an API key.
 type KeyRequest struct {
-	// PublisherID or ClientID is the owner. If both are 0, it is the caller.
+	// PublisherID or ClientID is the owner. If both are 0, the caller is the owner.
 	PublisherID int64 `json:"publisher_id,omitempty"`
 	ClientID    int64 `json:"client_id,omitempty"`
 	// Name helps the owner to tell keys apart.
 	Name string `json:"name"`
 	// Scopes are at most those of the caller. If empty, all that the owner can have.
 	Scopes []string `json:"scopes,omitempty"`
-	// ExpiresAt is zero for a key that does not expire.
+	// ExpiresAt is zero if the key does not expire.
 	ExpiresAt time.Time `json:"expires_at,omitzero"`
-	// IdempotencyKey is the caller's choice. A repetition of the request with it adds no further key.
+	// IdempotencyKey is chosen by the caller. A repeated request with it adds no further key.
 	IdempotencyKey string `json:"-"`
 }
 
-// keyOwnerOf returns the kind of the owner, after it checks that the caller manages its keys.
+// keyOwnerOf returns the owner's kind, after checking that the caller manages the owner's keys.
 func keyOwnerOf(caller identity.Caller, publisher, client int64) (identity.Kind, error) {
 	if err := caller.Require(identity.KeysWrite); err != nil {
 		return "", err
@@ -201,7 +202,7 @@ func keyOwnerOf(caller identity.Caller, publisher, client int64) (identity.Kind,
 	return kind, nil
 }
 
-// ownerOrSelf replaces an owner that is not set by the caller.
+// ownerOrSelf replaces an unset owner by the caller.
 func ownerOrSelf(caller identity.Caller, publisher, client int64) (int64, int64) {
 	if publisher == 0 && client == 0 {
 		switch caller.Kind {
@@ -214,8 +215,8 @@ func ownerOrSelf(caller identity.Caller, publisher, client int64) (int64, int64)
 	return publisher, client
 }
 
-// CreateKey adds an API key. The result has its text, which is never shown again: a repetition of the request
-// with its idempotency key returns Conflict with [CodeKeyShown], because the gateway keeps only a hash. It
+// CreateKey adds an API key. The result contains the key text, which is never shown again: a repeated request
+// with the idempotency key returns Conflict with [CodeKeyShown], because the gateway keeps only a hash. It
 // needs the scope keys:write.
 func (s *Service) CreateKey(
 	ctx context.Context, caller identity.Caller, r KeyRequest,
@@ -288,8 +289,8 @@ func (s *Service) CreateKey(
 	return text, keyView(added), nil
 }
 
-// Keys lists the API keys of a publisher or of a client; if both ids are 0, those of the caller. It needs the
-// scope keys:write.
+// Keys lists a publisher's or a client's API keys; if both ids are 0, the caller's. It needs the scope
+// keys:write.
 func (s *Service) Keys(
 	ctx context.Context, caller identity.Caller, publisher, client int64, page store.Page,
 ) (_ store.List[Key], err error) {
@@ -316,8 +317,7 @@ func (s *Service) ownKey(ctx context.Context, caller identity.Caller, id string)
 	return k, nil
 }
 
-// endsLater reports whether an API key that expires at end outlives the caller's. If end is zero, it does not
-// expire.
+// endsLater reports whether an API key that expires at end outlives the caller's. A zero end means no expiry.
 func endsLater(end time.Time, caller identity.Caller) bool {
 	return !caller.Expires.IsZero() && (end.IsZero() || end.After(caller.Expires))
 }
@@ -331,16 +331,16 @@ func requireNoLaterEnd(k store.APIKey, caller identity.Caller) error {
 	return nil
 }
 
-// The overlap of a rotation: the time for which the old key stays valid beside the new one.
+// Rotation overlaps: how long the old key stays valid beside the new key.
 const (
 	DefaultOverlap = 24 * time.Hour
 	MaxOverlap     = 30 * 24 * time.Hour
 )
 
-// RotateKey adds an API key with the owner, name, scopes and end of another one, which expires after an
-// overlap, or at its own end if that is earlier. overlap is 0 to [MaxOverlap]; with 0 the old key ends at
-// once. The caller needs all scopes of the key and keys:write. It returns Conflict for a key that is expired,
-// revoked or replaced.
+// RotateKey adds an API key with the owner, name, scopes and end of another key. The old key expires after an
+// overlap, or at the original end if earlier. overlap is 0 to [MaxOverlap]; with 0 the old key ends at once.
+// The caller needs all scopes of the key and keys:write. It returns Conflict if the key is expired, revoked
+// or replaced.
 func (s *Service) RotateKey(
 	ctx context.Context, caller identity.Caller, id string, overlap time.Duration,
 ) (text identity.APIKey, added, replaced Key, err error) {
@@ -371,7 +371,7 @@ func (s *Service) RotateKey(
 	return text, keyView(stored), keyView(retired), nil
 }
 
-// RevokeKey revokes an API key. It needs the scope keys:write. A key revokes no other one that ends later: a
+// RevokeKey revokes an API key. It needs the scope keys:write. A key cannot revoke a key that ends later: a
 // stolen key that was replaced cannot end the key that replaces it.
 func (s *Service) RevokeKey(ctx context.Context, caller identity.Caller, id string) (_ Key, err error) {
 	defer translate(&err)

@@ -12,7 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 )
 
-// Registry is the [identity.Registry] of a database.
+// Registry implements [identity.Registry] with a database.
 type Registry struct{ Store *store.Store }
 
 var _ identity.Registry = Registry{}

@@ -13,13 +13,13 @@ import (
 type Schedule struct {
 	PublisherID int64     `json:"publisher_id"`
 	At          time.Time `json:"at"`
-	// StrategyID is the id of the selected version; 0 if none applies: then the publisher takes no proposals.
+	// StrategyID identifies the selected version; 0 if none applies: then the publisher takes no proposals.
 	StrategyID int64 `json:"strategy_id,omitempty"`
 	// Strategies are all active versions, the oldest first.
 	Strategies []ScheduledStrategy `json:"strategies"`
 }
 
-// ScheduledStrategy is an active version with its schedule.
+// ScheduledStrategy is an active version and the schedule.
 type ScheduledStrategy struct {
 	ID         int64          `json:"id"`
 	Name       string         `json:"strategy_name"`
@@ -28,12 +28,12 @@ type ScheduledStrategy struct {
 	ValidUntil time.Time      `json:"valid_until,omitzero"`
 	Hours      []engine.Hours `json:"hours"`
 	TimeZone   string         `json:"time_zone"`
-	// Standing is the reason why the version is selected, or why it is not.
+	// Standing explains why the version is selected or not.
 	Standing engine.Standing `json:"standing"`
 }
 
-// Schedule returns the selection at a time of the years 1 to 9999; now if it is zero. It needs the scope
-// strategies:read.
+// Schedule returns the selection at a time in the years 1 to 9999. If at is zero, the current time is used.
+// It needs the scope strategies:read.
 func (s *Service) Schedule(
 	ctx context.Context, caller identity.Caller, publisher int64, at time.Time,
 ) (_ Schedule, err error) {
@@ -86,7 +86,7 @@ func (s *Service) rulesOfAll(versions []store.Strategy) (all []*engine.Strategy,
 	return all, nil
 }
 
-// selected returns the index of the version with which negotiations begin at a time. hostname is that of the
+// selected returns the index of the version that negotiations begin with at a time. hostname names the
 // publisher. It returns Conflict if none applies.
 func (s *Service) selected(hostname string, versions []store.Strategy, now time.Time) (int, error) {
 	rules, err := s.rulesOfAll(versions)

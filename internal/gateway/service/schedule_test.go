@@ -27,7 +27,7 @@ func TestStrategiesTakeProposalsInTheirHoursOnly(t *testing.T) {
 		_, err = f.Propose(t.Context(), f.openAI, r)
 		require.NoError(t, err)
 
-		// It is the only active version, and can be the last one.
+		// The only active version can be the last.
 		_, err = f.UpdateStrategy(t.Context(), f.siteA, changed.ID, []byte(`{"is_active": false}`))
 		require.NoError(t, err)
 		_, err = f.Propose(t.Context(), f.openAI, r)

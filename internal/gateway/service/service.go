@@ -18,27 +18,27 @@ import (
 
 // Config configures a [Service].
 type Config struct {
-	// Store is the database. Its limits of negotiations are those of the service.
+	// Store is the database. The store's negotiation limits apply to the service.
 	Store *store.Store
-	// Models are the language models that strategies can name. If nil, there are none.
+	// Models lists the language models that strategies can name. If nil, there are none.
 	Models *model.Models
 	// Log receives an entry for each change of API keys. If nil, [slog.Default] is used.
 	Log *slog.Logger
 }
 
-// Service has the use cases. Its methods are safe for concurrent use.
+// Service implements the use cases. All methods are safe for concurrent use.
 type Service struct {
 	store      *store.Store
 	models     *model.Models
 	log        *slog.Logger
 	strategies cache[int64, *engine.Strategy]
 	hostnames  cache[int64, string]
-	// publishers are the ids by host name.
+	// publishers maps host names to ids.
 	publishers cache[string, int64]
 	parties    cache[string, parties]
 }
 
-// parties are those of a negotiation.
+// parties identifies a negotiation's parties.
 type parties struct{ client, publisher int64 }
 
 // New returns a Service.
@@ -49,7 +49,7 @@ func New(c Config) (*Service, error) {
 	return &Service{store: c.Store, models: c.Models, log: cmp.Or(c.Log, slog.Default())}, nil
 }
 
-// listed returns a function that converts a page of the store, unless one of its items has an error.
+// listed returns a function that converts a page of the store, unless converting an item fails.
 func listed[F, T any](convert func(F) (T, error)) func(store.List[F], error) (store.List[T], error) {
 	return func(from store.List[F], err error) (store.List[T], error) {
 		if err != nil {
@@ -67,12 +67,12 @@ func listed[F, T any](convert func(F) (T, error)) func(store.List[F], error) (st
 	}
 }
 
-// infallible returns a conversion as one that can return an error.
+// infallible returns a conversion that never fails as a function that can.
 func infallible[F, T any](convert func(F) T) func(F) (T, error) {
 	return func(item F) (T, error) { return convert(item), nil }
 }
 
-// maxCached is the number of objects that a cache keeps.
+// maxCached is the number of objects kept in a cache.
 const maxCached = 10_000
 
 // cache keeps objects that never change.
@@ -115,7 +115,7 @@ func (s *Service) publisher(ctx context.Context, hostname string) (int64, error)
 	})
 }
 
-// hostname returns the name of a publisher.
+// hostname returns a publisher's name.
 func (s *Service) hostname(ctx context.Context, publisher int64) (string, error) {
 	return s.hostnames.get(publisher, func() (string, error) {
 		p, err := s.store.Publisher(ctx, publisher)
@@ -123,8 +123,8 @@ func (s *Service) hostname(ctx context.Context, publisher int64) (string, error)
 	})
 }
 
-// actor names a caller in the log and in the audit log: its kind, its ID, and its key. Publishers read their
-// audit log, so an anonymous caller has no address there.
+// actor names a caller in the log and in the audit log: kind, ID, and key. Publishers read their audit log,
+// so an anonymous caller has no address there.
 func actor(caller identity.Caller) string {
 	switch {
 	case caller.Kind == identity.Anonymous:
@@ -135,7 +135,7 @@ func actor(caller identity.Caller) string {
 	return caller.LimitKey() + " key:" + caller.KeyID
 }
 
-// acting returns a context for the changes of a caller, which the audit log names.
+// acting returns a context for changes by a caller, named in the audit log.
 func acting(ctx context.Context, caller identity.Caller) context.Context {
 	return store.WithActor(ctx, actor(caller))
 }
@@ -143,8 +143,8 @@ func acting(ctx context.Context, caller identity.Caller) context.Context {
 // administers reports whether the caller acts for every publisher and client.
 func administers(caller identity.Caller) bool { return caller.Has(identity.Administer) }
 
-// publisherOf returns the publisher that a caller with a scope acts for. asked is its id; a publisher can
-// leave it 0.
+// publisherOf returns the publisher that a caller with a scope acts for. asked is the requested id;
+// publishers can leave it 0.
 func publisherOf(caller identity.Caller, scope identity.Scope, asked int64) (int64, error) {
 	if err := caller.Require(scope); err != nil {
 		return 0, err
@@ -169,8 +169,8 @@ func owner(caller identity.Caller, scope identity.Scope, asked int64) (int64, er
 	return id, err
 }
 
-// clientOf returns the client of a caller. An anonymous caller gets one for its address prefix if add is set,
-// and otherwise [store.ErrNotFound] if there is none.
+// clientOf returns the caller's client. For an anonymous caller it is the client for the address prefix. If
+// missing, it is added if add is set; otherwise clientOf returns [store.ErrNotFound].
 func (s *Service) clientOf(ctx context.Context, caller identity.Caller, add bool) (id int64, err error) {
 	if err := caller.Require(identity.Negotiate); err != nil {
 		return 0, err
@@ -192,10 +192,10 @@ func (s *Service) clientOf(ctx context.Context, caller identity.Caller, add bool
 	return c.ID, err
 }
 
-// maxKey is the length of the longest idempotency key in bytes.
+// maxKey is the maximum length of idempotency keys in bytes.
 const maxKey = 255
 
-// idempotency returns the key of a request for the store; nil without one. body is the request.
+// idempotency returns a request's key for the store; nil if key is empty. body is the request.
 func idempotency(owner, key, operation string, body any) (*store.Key, error) {
 	if key == "" {
 		return nil, nil

@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
 )
 
-// Strategy is a version of a publisher's strategy, with its hidden limits: it is for the publisher.
+// Strategy is a publisher's strategy version, including hidden limits: it is for the publisher.
 type Strategy struct {
 	ID int64 `json:"id"`
 	engine.Strategy
@@ -33,11 +33,10 @@ func strategyView(v store.Strategy) (Strategy, error) {
 }
 
 // CreateStrategy adds the next version of the strategy with a name. definition is a JSON object as
-// [engine.ParseStrategy] reads it; version is set by the gateway, and the currency is the publisher's. An
-// active version replaces the active one with the same schedule, and is active beside those with others: see
-// [engine.Select]. Negotiations continue with the version that they began with. idempotencyKey is the caller's
-// choice, and empty for none: a repetition of the request with it adds no further version. It needs the scope
-// strategies:write.
+// [engine.ParseStrategy] reads it; the gateway sets version and the publisher's currency. An active version
+// replaces the active version with an equal schedule, and is active beside those with other schedules: see
+// [engine.Select]. Negotiations continue with their initial version. idempotencyKey is chosen by the caller;
+// empty for none. A repeated request with it adds no further version. It needs the scope strategies:write.
 func (s *Service) CreateStrategy(
 	ctx context.Context, caller identity.Caller, definition []byte, idempotencyKey string,
 ) (_ Strategy, err error) {
@@ -63,8 +62,8 @@ func (s *Service) CreateStrategy(
 	return s.addStrategy(ctx, given, 0, key)
 }
 
-// addStrategy validates and adds a version. If it is active, it replaces the version with the id replaced (0
-// for none) and the active one with the same schedule.
+// addStrategy validates and adds a version. If active, it replaces the version with the id replaced (0 for
+// none) and the active version with the same schedule.
 func (s *Service) addStrategy(
 	ctx context.Context, given engine.Strategy, replaced int64, key *store.Key,
 ) (Strategy, error) {
@@ -104,7 +103,7 @@ func (s *Service) addStrategy(
 	return strategyView(added)
 }
 
-// definitionOf returns the JSON in which a strategy is stored. It must not be longer than what its reader takes.
+// definitionOf returns the JSON in which a strategy is stored. It must not exceed the reader's limit.
 func definitionOf(given engine.Strategy) (json.RawMessage, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -120,7 +119,7 @@ func definitionOf(given engine.Strategy) (json.RawMessage, error) {
 	return definition, nil
 }
 
-// Strategy returns a version. It needs the scope strategies:read.
+// Strategy returns a strategy version. It needs the scope strategies:read.
 func (s *Service) Strategy(ctx context.Context, caller identity.Caller, id int64) (_ Strategy, err error) {
 	defer translate(&err)
 	v, err := s.ownStrategy(ctx, caller, identity.StrategiesRead, id)
@@ -144,7 +143,7 @@ func (s *Service) ownStrategy(
 	return v, err
 }
 
-// Strategies lists all versions of a publisher, newest first. It needs the scope strategies:read.
+// Strategies lists a publisher's strategy versions, newest first. It needs the scope strategies:read.
 func (s *Service) Strategies(
 	ctx context.Context, caller identity.Caller, publisher int64, page store.Page,
 ) (_ store.List[Strategy], err error) {
@@ -156,10 +155,11 @@ func (s *Service) Strategies(
 	return listed(strategyView)(s.store.Strategies(ctx, publisher, page))
 }
 
-// UpdateStrategy adds a version with the changed fields of another version, which stays as it is. change is a
-// JSON object; publisher_id, strategy_name and version cannot change. A change of is_active alone adds no
-// version: it activates or deactivates this one. An active new version replaces the changed one and the one
-// with the same schedule. It needs the scope strategies:write.
+// UpdateStrategy adds a strategy version: a copy of an existing version with changed fields. The existing
+// version stays as it is. change is a JSON object; publisher_id, strategy_name and version cannot change.
+// Changing only is_active adds no version: it activates or deactivates the existing version. If active, the
+// added version replaces the copied version and the active version with the same schedule. It needs the scope
+// strategies:write.
 func (s *Service) UpdateStrategy(
 	ctx context.Context, caller identity.Caller, id int64, change []byte,
 ) (_ Strategy, err error) {
@@ -177,7 +177,7 @@ func (s *Service) UpdateStrategy(
 		return Strategy{}, err
 	}
 	given := old.Strategy
-	// Lists of the change replace those of the version: the decoder must not reuse their elements.
+	// Lists in the change replace the version's lists: the decoder must not reuse their elements.
 	given.AllowedPurposes, given.PreferredPurposes = clone(given.AllowedPurposes), clone(given.PreferredPurposes)
 	given.DealBreakers, given.Tiers = clone(given.DealBreakers), clone(given.Tiers)
 	given.Hours = clone(given.Hours)
@@ -212,7 +212,7 @@ func (s *Service) UpdateStrategy(
 	return strategyView(v)
 }
 
-// changedStrategy returns a version that the caller changes. The answer to the change has all its fields.
+// changedStrategy returns the version that the caller changes. The answer to the change includes all fields.
 func (s *Service) changedStrategy(ctx context.Context, caller identity.Caller, id int64) (store.Strategy, error) {
 	v, err := s.ownStrategy(ctx, caller, identity.StrategiesWrite, id)
 	if err == nil {
@@ -221,9 +221,9 @@ func (s *Service) changedStrategy(ctx context.Context, caller identity.Caller, i
 	return v, err
 }
 
-// DeleteStrategy deletes a version, and returns it. It needs the scopes strategies:write and strategies:read. It
-// returns Conflict with [CodeActive] for an active version, and with [CodeUsed] for one with which a negotiation
-// began.
+// DeleteStrategy deletes a strategy version, and returns it. It needs the scopes strategies:write and
+// strategies:read. It returns Conflict with [CodeActive] if the version is active, and with [CodeUsed] if a
+// negotiation began with it.
 func (s *Service) DeleteStrategy(ctx context.Context, caller identity.Caller, id int64) (_ Strategy, err error) {
 	defer translate(&err)
 	v, err := s.changedStrategy(ctx, caller, id)
