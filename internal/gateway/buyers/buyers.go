@@ -1,5 +1,5 @@
-// Package buyers simulates buyers of licences. They bargain with the rules of package engine, for its tests and
-// for the report in docs/GATEWAY.md. The same seed gives the same buyer on every machine.
+// Package buyers simulates buyers of licences. They bargain with the rules in package engine, for the engine
+// tests and for the report in docs/GATEWAY.md. The same seed gives the same buyer on every machine.
 package buyers
 
 import (
@@ -13,19 +13,20 @@ import (
 // Kind is a way to buy.
 type Kind int
 
-// The kinds. Each buyer opens at the published floor or above it, proposes at most its value, and accepts the
-// last counter offer if that is at most its value.
+// Buyer kinds. Each buyer opens with the published floor or more, never proposes more than the value, and
+// accepts the last counter offer if the value covers it.
 const (
-	// LowBaller repeats one price, which is at most three quarters of the preferred one.
+	// LowBaller repeats a price of up to three quarters of the preferred price.
 	LowBaller Kind = iota
-	// Climber raises its price by a constant step, and accepts a counter offer that is at most its next price.
+	// Climber raises the price by a constant step, and accepts a counter offer not above the next price.
 	Climber
 	// Random proposes independent random prices.
 	Random
-	// Mirror raises its price by as much as the publisher's has fallen.
+	// Mirror raises the price by as much as the publisher's price fell.
 	Mirror
-	// Sybils are ten clients of one buyer. Nine probe in turn as low-ballers, climbers and mirrors, and accept no
-	// counter offer. The tenth repeats the proposals that led to the lowest counter offer, and accepts that.
+	// Sybils are a buyer's ten clients. Nine probe in turn as low-ballers, climbers and mirrors, and accept
+	// no counter offer. The tenth repeats the proposals that led to the lowest counter offer, and accepts
+	// that price.
 	Sybils
 	kinds
 )
@@ -37,35 +38,35 @@ func (k Kind) String() string {
 // Kinds returns all kinds.
 func Kinds() []Kind { return []Kind{LowBaller, Climber, Random, Mirror, Sybils} }
 
-// sybils is the number of clients of [Sybils].
+// sybils counts the clients of [Sybils].
 const sybils = 10
 
-// probes are the kinds of the nine. Random prices would often bind the buyer to a high one.
+// probes lists the kinds of the nine. Random prices would often bind the buyer to a high price.
 var probes = []Kind{LowBaller, Climber, Mirror}
 
-// Population is the number of buyers in the report and in the tests: the seeds from 0.
+// Population is the number of buyers in the report and the tests, with seeds from 0.
 const Population = 8_000
 
-// Publisher returns the strategy that the population buys from, which is the document's one, in a style: it accepts
-// from 1,000 micro units on, prefers 2,000, asks for at most 5,000 and rejects prices below 500.
+// Publisher returns the document's strategy, which the population buys from, in a style: it accepts 1,000
+// micro units or more, prefers 2,000, asks for up to 5,000 and rejects prices below 500.
 func Publisher(style engine.Style) (engine.Strategy, error) {
 	s := engine.NewStrategy()
 	s.Style, s.PublishedFloor, s.MinPrice, s.PreferredPrice, s.MaxPrice = style, 500, 1_000, 2_000, 5_000
 	return s, s.Validate()
 }
 
-// Buyer is a buyer. Its proposals contain preferred terms except for the price.
+// Buyer is a buyer. Proposals contain preferred terms except for the price.
 type Buyer struct {
 	Kind Kind
-	// Value is the highest price that the buyer pays, and Opening its first price; both in micro units.
+	// Value is the highest price that the buyer pays, and Opening the first price, both in micro units.
 	Value, Opening uint64
-	// Step is the step of a climber, in micro units.
+	// Step is a climber's step, in micro units.
 	Step uint64
 	// Seed determines the random prices, and the probes of sybils.
 	Seed uint64
 }
 
-// Draw returns the buyer of a seed. Values lie evenly between the published floor and the maximum price.
+// Draw returns the buyer for a seed. Values lie evenly between the published floor and the maximum price.
 func Draw(s *engine.Strategy, seed uint64) Buyer {
 	return draw(s, Kind(seed%uint64(kinds)), seed, bargain.NewRandom(seed, 0))
 }
@@ -85,17 +86,17 @@ func draw(s *engine.Strategy, kind Kind, seed uint64, random *bargain.Random) Bu
 	return b
 }
 
-// Result is the end of a purchase.
+// Result describes the end of a purchase.
 type Result struct {
-	// Price is the agreed price; 0 without an agreement.
+	// Price is the agreed price; 0 if there was no agreement.
 	Price uint64
-	// Least is the lowest price that the publisher asked or accepted; the highest number if there was none.
+	// Least is the lowest price that the publisher asked or accepted; the largest uint64 if none.
 	Least uint64
 	// Proposals are the proposals of the purchase, in their order.
 	Proposals []uint64
 }
 
-// Buy plays the purchase of a new client. It returns an error for an invalid strategy.
+// Buy plays a new client's purchase. It returns an error for an invalid strategy.
 func (b Buyer) Buy(s *engine.Strategy) (Result, error) {
 	if b.Kind != Sybils {
 		return b.bargain(s, true)
@@ -117,12 +118,12 @@ func (b Buyer) Buy(s *engine.Strategy) (Result, error) {
 	return b.repeat(s, best)
 }
 
-// session is one negotiation of a new client.
+// session is a new client's negotiation.
 type session struct {
 	strategy *engine.Strategy
 	state    engine.State
 	result   Result
-	// asked is the newest counter offer.
+	// asked holds the newest counter offer.
 	asked uint64
 	over  bool
 }
@@ -153,7 +154,7 @@ func (n *session) propose(price uint64) error {
 	return nil
 }
 
-// bargain plays one negotiation. A buyer that only probes accepts no counter offer.
+// bargain plays a negotiation. A buyer that only probes accepts no counter offer.
 func (b Buyer) bargain(s *engine.Strategy, accepts bool) (Result, error) {
 	n := &session{strategy: s, result: Result{Least: ^uint64(0)}}
 	random := bargain.NewRandom(b.Seed, 2)
@@ -185,8 +186,8 @@ func (b Buyer) bargain(s *engine.Strategy, accepts bool) (Result, error) {
 	return n.result, nil
 }
 
-// repeat repeats the proposals of a probe until the publisher asks for its lowest price, and accepts that if it is
-// at most the value.
+// repeat repeats a probe's proposals until the publisher asks for the lowest price found, and accepts the
+// price if the value covers it.
 func (b Buyer) repeat(s *engine.Strategy, probe Result) (Result, error) {
 	n := &session{strategy: s, result: Result{Least: ^uint64(0)}}
 	for _, price := range probe.Proposals {

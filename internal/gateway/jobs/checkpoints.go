@@ -11,10 +11,10 @@ import (
 	"github.com/haggle-protocol/haggle/internal/audit"
 )
 
-// checkpointQueue has the checkpoint jobs. Only a process that has locked its checkpoint file executes them.
+// checkpointQueue holds the checkpoint jobs. Only processes holding a checkpoint file lock execute them.
 const checkpointQueue = "checkpoints"
 
-// acquireEvery is the interval at which a process tries to lock the checkpoint file.
+// acquireEvery is how often a process tries to lock the checkpoint file.
 const acquireEvery = time.Second
 
 type checkpointArgs struct{}
@@ -27,12 +27,12 @@ type checkpointWorker struct {
 	checkpoints *checkpoints
 }
 
-// Work writes a checkpoint if a chain has changed.
+// Work writes a checkpoint if a chain changed.
 func (w *checkpointWorker) Work(ctx context.Context, _ *river.Job[checkpointArgs]) error {
 	return w.checkpoints.write(ctx)
 }
 
-// checkpoints is the checkpoint file of a process.
+// checkpoints manages the process's checkpoint file.
 type checkpoints struct {
 	config Config
 
@@ -43,8 +43,7 @@ type checkpoints struct {
 	closed bool
 }
 
-// acquire locks the checkpoint file as soon as no other process has it, and then works the queue of
-// checkpoints.
+// acquire locks the checkpoint file as soon as it is free, and then works the queue of checkpoints.
 func (c *checkpoints) acquire(ctx context.Context, client client) {
 	reported := ""
 	for ctx.Err() == nil {
@@ -55,7 +54,7 @@ func (c *checkpoints) acquire(ctx context.Context, client client) {
 				return
 			}
 		}
-		// Another process that has the file is not an error. Every other error is logged once.
+		// A file locked by another process is not an error. Every other error is logged once.
 		if !errors.Is(err, audit.ErrLocked) && err.Error() != reported {
 			reported = err.Error()
 			c.config.Logger.Error("checkpoints not possible", "error", err)
@@ -99,7 +98,7 @@ func (c *checkpoints) write(ctx context.Context) error {
 		if !errors.Is(err, context.Canceled) {
 			c.config.Logger.Error("checkpoint not written", "error", err)
 		}
-		// A write can have left a part of a line, which opening the file again removes.
+		// A write can leave a partial line. Reopening the file removes it.
 		err = errors.Join(err, c.file.Close())
 		c.file = nil
 		return err

@@ -23,44 +23,43 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 )
 
-// Config describes the jobs of a process. Zero values are replaced by the defaults. The processes of one
-// database must have the same intervals. An interval is at least 1 s and a whole number of seconds.
+// Config describes the jobs to run. Zero values select the defaults. All processes sharing a database must
+// use identical intervals. An interval is at least 1 s and a whole number of seconds.
 type Config struct {
 	Store *store.Store
-	// SweepEvery is the interval at which negotiations that have passed their deadline are ended and expired
-	// nonces are deleted. The default is 10 s.
+	// SweepEvery is how often overdue negotiations are ended and expired nonces are deleted. The default is
+	// 10 s.
 	SweepEvery time.Duration
-	// CheckpointEvery is the interval of checkpoints. The default is 1 min.
+	// CheckpointEvery is the checkpoint interval. The default is 1 min.
 	CheckpointEvery time.Duration
-	// CheckpointPath is the file of the checkpoints. If it is empty, this process writes none.
+	// CheckpointPath is the checkpoint file. If empty, no checkpoints are written.
 	CheckpointPath string
 	// CheckpointKey signs the checkpoints.
 	CheckpointKey ed25519.PrivateKey
-	// ForgetEvery is the interval at which idempotency keys older than KeyLifetime are deleted. The defaults are
-	// 1 h and 90 days.
+	// ForgetEvery is how often idempotency keys older than KeyLifetime are deleted. The defaults are 1 h and
+	// 90 days.
 	ForgetEvery, KeyLifetime time.Duration
 	// Logger gets the results of jobs and River's messages. If nil, they are discarded.
 	Logger *slog.Logger
-	// TracerProvider receives a span for each job. If nil, no spans are sent.
+	// TracerProvider receives a span for every job. If nil, no spans are sent.
 	TracerProvider trace.TracerProvider
 }
 
 const (
-	// workers is the number of jobs that a process executes at once, in each queue.
+	// workers is the number of concurrent jobs per queue.
 	workers = 2
-	// connections is the number of connections to PostgreSQL: one listens, the others execute River's
-	// statements.
+	// connections limits the connections to PostgreSQL: one listens, the others execute River's statements.
 	connections = 4
-	// fetchEvery is the interval at which SQLite is read for jobs. PostgreSQL notifies.
+	// fetchEvery is how often SQLite is polled for jobs. PostgreSQL notifies.
 	fetchEvery = time.Second
-	// jobTimeout ends a job. The next period continues it.
+	// jobTimeout ends a job. The following period continues the work.
 	jobTimeout = time.Minute
-	// rescueAfter is the time after which River retries the job of a killed process, or discards it after its last
-	// attempt.
+	// rescueAfter is how long River waits before it retries a killed process's job, or discards it after the
+	// last attempt.
 	rescueAfter = 2 * time.Minute
-	// cancelLimit is the time that cancelled jobs have to end.
+	// cancelLimit is how long canceled jobs may take to end.
 	cancelLimit = 5 * time.Second
-	// retention is the time for which River keeps finished jobs.
+	// retention is how long River keeps finished jobs.
 	retention = time.Hour
 )
 
@@ -68,8 +67,8 @@ func (c Config) withDefaults() (Config, error) {
 	c.SweepEvery = cmp.Or(c.SweepEvery, 10*time.Second)
 	c.CheckpointEvery = cmp.Or(c.CheckpointEvery, time.Minute)
 	c.ForgetEvery = cmp.Or(c.ForgetEvery, time.Hour)
-	// A repeated purchase must find its first answer after the longest inactivity and the longest approval, of
-	// 30 days each.
+	// A repeated purchase must find the first answer even if inactivity and approval both lasted the maximum
+	// of 30 days.
 	c.KeyLifetime = cmp.Or(c.KeyLifetime, 90*24*time.Hour)
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	if c.TracerProvider == nil {
@@ -91,7 +90,7 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// Jobs are the running jobs of a process.
+// Jobs runs the jobs.
 type Jobs struct {
 	client      client
 	checkpoints *checkpoints
@@ -100,7 +99,7 @@ type Jobs struct {
 	release     func()
 }
 
-// client has the methods of [river.Client] for both types of transactions.
+// client contains the [river.Client] methods common to both transaction types.
 type client interface {
 	Start(ctx context.Context) error
 	Stop(ctx context.Context) error
@@ -133,8 +132,8 @@ func Start(ctx context.Context, config Config) (*Jobs, error) {
 	return j, nil
 }
 
-// Stop waits for the jobs that this process executes, writes a last checkpoint if it has the checkpoint file,
-// and lets another process take over at once. After the end of ctx it cancels the jobs.
+// Stop waits for running jobs, writes a last checkpoint if it holds the checkpoint file, and lets another
+// process take over at once. When ctx ends it cancels the jobs.
 func (j *Jobs) Stop(ctx context.Context) error {
 	err := j.client.Stop(ctx)
 	j.cancel()
@@ -226,8 +225,8 @@ func (j *Jobs) settings(config Config) (*river.Config, error) {
 	}, nil
 }
 
-// periodic returns a job that is inserted once in each interval, also by several leaders in turn: River skips
-// a job if one of the same kind exists in the same period.
+// periodic returns a job that is inserted once per interval, even by several leaders in turn: River skips a
+// job if the period already contains a job of this kind.
 func periodic(every time.Duration, args river.JobArgs, queue string) *river.PeriodicJob {
 	return river.NewPeriodicJob(middle(every), func() (river.JobArgs, *river.InsertOpts) {
 		return args, &river.InsertOpts{
@@ -236,8 +235,8 @@ func periodic(every time.Duration, args river.JobArgs, queue string) *river.Peri
 	}, &river.PeriodicJobOpts{RunOnStart: true})
 }
 
-// attempts returns the number of attempts of a periodic job: all retries begin before the next period, which does
-// the same work. River waits for n⁴ seconds after the attempt n.
+// attempts returns how often a periodic job is tried: all retries begin before the following period, which
+// repeats the work. River waits for n⁴ seconds after attempt n.
 func attempts(every time.Duration) int {
 	last := 1
 	for wait := time.Second; wait < every; last++ {
@@ -247,10 +246,10 @@ func attempts(every time.Duration) int {
 	return last
 }
 
-// scope is the instrumentation scope of the spans.
+// scope is the spans' instrumentation scope.
 const scope = "github.com/haggle-protocol/haggle/internal/gateway/jobs"
 
-// tracing begins a span for each job, named for its kind.
+// tracing begins a span for every job, named for the job kind.
 type tracing struct {
 	river.MiddlewareDefaults
 	tracer trace.Tracer
@@ -268,7 +267,7 @@ func (t *tracing) Work(ctx context.Context, job *rivertype.JobRow, work func(con
 	return err
 }
 
-// middle is the schedule of the middles of periods, so that a late or early timer stays in its period.
+// middle schedules jobs in the middle of periods, so that a late or early timer stays in the period.
 type middle time.Duration
 
 // Next returns the first middle after a time.

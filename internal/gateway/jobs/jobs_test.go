@@ -31,7 +31,7 @@ import (
 
 var server *testpostgres.Server
 
-// childVariable has the address of the database and the folder of the files of a process that runs jobs.
+// childVariable passes the database address and the file directory to a child running jobs.
 const childVariable = "HAGGLE_TEST_GATEWAY_JOBS"
 
 // The files in the folder.
@@ -116,7 +116,7 @@ func newFixture(t *testing.T, d storetest.Database) *fixture {
 func (f *fixture) negotiate(t *testing.T, status engine.Status, lasts time.Duration) string {
 	t.Helper()
 	var result store.Result
-	for { // a process that writes to the same SQLite file delays it
+	for { // another writer to the SQLite file delays it
 		var err error
 		result, err = storetest.Decided(t.Context(), func(states []store.State) (store.Outcome, error) {
 			terms := json.RawMessage(`{"price_per_fetch_micro":1800}`)
@@ -136,7 +136,7 @@ func (f *fixture) negotiate(t *testing.T, status engine.Status, lasts time.Durat
 	}
 }
 
-// start starts a process that runs the jobs until it is killed.
+// start starts a child that runs the jobs until it is killed.
 func (f *fixture) start(t *testing.T) *exec.Cmd {
 	t.Helper()
 	work, err := json.Marshal(f.child)
@@ -190,7 +190,7 @@ func (f *fixture) verify(t *testing.T) *audit.Report {
 	return report
 }
 
-// requireOnce requires that each negotiation timed out once, and that each job was inserted once in its
+// requireOnce requires that every negotiation timed out once, and that every job was inserted once per
 // period.
 func (f *fixture) requireOnce(t *testing.T, ended int64) {
 	t.Helper()
@@ -206,8 +206,8 @@ func (f *fixture) requireOnce(t *testing.T, ended int64) {
 	require.EqualValues(t, 1, f.count(t, `SELECT COUNT(*) FROM `+f.schema+`river_leader`))
 }
 
-// Negotiations and approvals end after their deadline although the process that ends them is killed while it
-// does, and the checkpoints continue in the same file.
+// Negotiations and approvals end after their deadline even if the sweeping process is killed meanwhile, and
+// the checkpoints continue in the same file.
 func TestAKilledProcessIsReplaced(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		first := f.start(t)
@@ -306,8 +306,8 @@ func TestStopWritesALastCheckpoint(t *testing.T) {
 	})
 }
 
-// A chain that is shorter than in a checkpoint is not signed. The log names it, and checkpoints continue
-// after the database has been restored.
+// A chain that is shorter than in a checkpoint is not signed. The log names it, and checkpoints continue once
+// the database is restored.
 func TestAShortenedChainIsNotSigned(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		id := f.negotiate(t, engine.Negotiating, time.Hour)
@@ -333,7 +333,7 @@ func TestAShortenedChainIsNotSigned(t *testing.T) {
 	})
 }
 
-// lines is a writer that sends each write.
+// lines is a writer that sends everything written.
 type lines chan<- string
 
 func (l lines) Write(text []byte) (int, error) {
@@ -361,7 +361,7 @@ func TestInvalidConfigurations(t *testing.T) {
 	}
 }
 
-// work is a job of a test. No process executes it, because its queue has no workers.
+// work is a test job. It is never executed, because no workers serve the queue.
 type work struct {
 	Negotiation string `json:"negotiation"`
 }
@@ -377,7 +377,7 @@ func TestJobIsCommittedWithItsRound(t *testing.T) {
 		id := f.negotiate(t, engine.Negotiating, time.Hour)
 		refused := errors.New("refused")
 		round := func(ending error, actions ...string) error {
-			for { // a job that writes to the same SQLite file delays it
+			for { // another job writing to the SQLite file delays it
 				_, err := storetest.Decided(t.Context(), func(states []store.State) (store.Outcome, error) {
 					d := store.Update{Status: engine.Negotiating, Deadline: states[0].Now.Add(time.Hour)}
 					for _, action := range actions {
@@ -409,7 +409,7 @@ func TestJobIsCommittedWithItsRound(t *testing.T) {
 	})
 }
 
-// Without a retry, a job would be repeated in the next hour only.
+// If it were not retried, a job would be repeated an hour later.
 func TestFailedJobIsTriedAgainInItsPeriod(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		_, err := f.db.Exec(`ALTER TABLE idempotency_keys RENAME TO hidden`)
@@ -426,7 +426,7 @@ func TestFailedJobIsTriedAgainInItsPeriod(t *testing.T) {
 			}, 2*time.Minute, 50*time.Millisecond, condition)
 		}
 		until(`state = 'retryable'`)
-		for { // a job that writes to the same SQLite file delays it
+		for { // another job writing to the SQLite file delays it
 			if _, err = f.db.Exec(`ALTER TABLE hidden RENAME TO idempotency_keys`); err == nil {
 				break
 			}

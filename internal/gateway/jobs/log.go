@@ -6,14 +6,15 @@ import (
 	"strings"
 )
 
-// quiet returns a logger without River's messages below a warning, and without the errors of its own stop.
-// River's maintenance services cancel their statements when they stop, and log the cancellation as an error:
-// within the first seconds after a start always, because the first periodic jobs are inserted only then.
+// quiet returns a logger without River's messages below a warning, and without errors from stopping. River's
+// maintenance services cancel their statements when they stop, and log the cancellation as an error. A stop
+// within the first seconds after a start always causes one, because the first periodic jobs are inserted only
+// then.
 func quiet(logger *slog.Logger) *slog.Logger {
 	return slog.New(&warnings{logger.Handler()})
 }
 
-// connectionClosed is pgx's error of a connection that it has closed because a statement was cancelled.
+// connectionClosed is pgx's error for a connection closed because a statement was canceled.
 const connectionClosed = "conn closed"
 
 // warnings is a handler for River.
@@ -24,9 +25,9 @@ func (w *warnings) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && w.Handler.Enabled(ctx, level)
 }
 
-// Handle implements [slog.Handler]. It skips a cancelled statement of a service that stops: the context of
-// the service has ended, and the error is that of the context or of the connection that it closed. Other
-// errors of that time are logged.
+// Handle implements [slog.Handler]. It skips the canceled statements of a stopping service: the service's
+// context is done, and the error is the context's, or comes from the closed connection. Other errors are
+// logged even then.
 func (w *warnings) Handle(ctx context.Context, record slog.Record) error {
 	if ctx.Err() != nil {
 		cancelled := false

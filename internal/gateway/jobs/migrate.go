@@ -18,14 +18,14 @@ import (
 // there does not insert the gateway's jobs.
 const schema = "haggle_gateway_jobs"
 
-// lockNumber is the advisory lock for changes of the schema.
+// lockNumber is the advisory lock for schema changes.
 const lockNumber = 0x6861_6767_6c65_6a62
 
-// migrationTries is the number of attempts to create the tables in a SQLite file, which other processes can
-// create at the same time.
+// migrationTries is the number of attempts to create the tables in a SQLite file. Other processes can create
+// them concurrently.
 const migrationTries = 8
 
-// migratePostgres creates River's tables. Only one process at a time does it.
+// migratePostgres creates River's tables. Processes do so in turn.
 func migratePostgres(ctx context.Context, pool *pgxpool.Pool) (err error) {
 	connection, err := pool.Acquire(ctx)
 	if err != nil {
@@ -36,7 +36,7 @@ func migratePostgres(ctx context.Context, pool *pgxpool.Pool) (err error) {
 		return err
 	}
 	defer func() {
-		// A connection that cannot unlock is broken, and its end frees the lock.
+		// A connection that cannot unlock is broken, and closing it frees the lock.
 		_, _ = connection.Exec(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1)", int64(lockNumber))
 	}()
 	if _, err := connection.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+schema); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/jobs"
 )
 
-// TestAStopLogsNoError stops at several moments of the first seconds, in which River starts its services.
+// TestAStopLogsNoError stops at several moments in the first seconds, while River starts services.
 func TestAStopLogsNoError(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		for _, after := range []time.Duration{0, 200 * time.Millisecond, 700 * time.Millisecond, 2 * time.Second} {

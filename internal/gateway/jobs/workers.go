@@ -38,7 +38,7 @@ func (w *sweepWorker) end(ctx context.Context) error {
 	for {
 		ended, err := w.config.Store.Sweep(ctx, store.MaxSweep)
 		if errors.Is(err, store.ErrInProgress) {
-			return nil // the next sweep ends what another transaction has locked
+			return nil // another transaction holds the lock: a later sweep ends it
 		}
 		if err != nil {
 			return err
@@ -66,7 +66,7 @@ func (w *forgetWorker) Work(ctx context.Context, _ *river.Job[forgetArgs]) error
 	return deleteAll(func() (int64, error) { return w.config.Store.DeleteKeys(ctx, before, deleteSize) })
 }
 
-// deleteSize is the number of rows that one transaction deletes.
+// deleteSize is the number of rows deleted per transaction.
 const deleteSize = 1000
 
 // deleteAll calls remove, which deletes at most deleteSize rows, until none is left.
@@ -74,7 +74,7 @@ func deleteAll(remove func() (int64, error)) error {
 	for {
 		deleted, err := remove()
 		if errors.Is(err, store.ErrInProgress) {
-			return nil // the next job deletes the rest
+			return nil // the following job deletes the rest
 		}
 		if err != nil || deleted < deleteSize {
 			return err
