@@ -16,7 +16,7 @@ func trusted(proxies []netip.Prefix, address netip.Addr) bool {
 	return slices.ContainsFunc(proxies, func(p netip.Prefix) bool { return p.Contains(address) })
 }
 
-// peer returns the address at the other end of the connection. It is invalid for a Unix socket.
+// peer returns the connection's remote address. It is invalid for Unix sockets.
 func peer(r *http.Request) netip.Addr {
 	address, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -25,8 +25,8 @@ func peer(r *http.Request) netip.Addr {
 	return address.Addr().Unmap().WithZone("")
 }
 
-// callerAddress returns the last address of the chain of proxies that is not a trusted proxy. A malformed
-// entry ends the chain, because its sender is unknown.
+// callerAddress returns the last address in the proxy chain that is not a trusted proxy. A malformed entry
+// ends the chain, because its sender is unknown.
 func callerAddress(r *http.Request, proxies []netip.Prefix) netip.Addr {
 	address := peer(r)
 	chain := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")

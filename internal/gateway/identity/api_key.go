@@ -17,7 +17,7 @@ import (
 const (
 	keyPrefix = "hgl_"
 	keyBytes  = 32
-	// KeyPattern is the regular expression of API keys for secret scanners.
+	// KeyPattern matches API keys, for secret scanners.
 	KeyPattern = `\bhgl_[a-z2-7]{58}\b`
 	redacted   = keyPrefix + "[redacted]"
 )
@@ -25,15 +25,15 @@ const (
 // keyEncoding has no characters at which a double click ends.
 var keyEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// APIKey is the text of an API key: "hgl_", then 256 random bits and the CRC-32 of all before it in base32.
-// It is secret: every way to print, log or encode it gives "hgl_[redacted]". The gateway stores only its
+// APIKey is an API key: "hgl_", then 256 random bits and the CRC-32 of everything before it in base32. It is
+// secret: every way to print, log or encode it gives "hgl_[redacted]". The gateway stores only its
 // [APIKey.Hash].
 type APIKey struct{ text string }
 
 // NewAPIKey returns a random key.
 func NewAPIKey() APIKey {
 	secret := make([]byte, keyBytes)
-	_, _ = rand.Read(secret) // It never returns an error.
+	_, _ = rand.Read(secret) // It never fails.
 	return encodeKey(secret)
 }
 
@@ -43,8 +43,8 @@ func encodeKey(secret []byte) APIKey {
 	return APIKey{keyPrefix + keyEncoding.EncodeToString(bytes)}
 }
 
-// ParseAPIKey returns the key with a text. It returns an error if the text is not a key or has a typing
-// error. The error never contains the text. The key can still be unknown, expired or revoked.
+// ParseAPIKey parses an API key. It fails if the string is not a key or contains a typing error. The error
+// never contains the string. The key can still be unknown, expired or revoked.
 func ParseAPIKey(text string) (APIKey, error) {
 	encoded, ok := strings.CutPrefix(text, keyPrefix)
 	if !ok {
@@ -61,14 +61,14 @@ func ParseAPIKey(text string) (APIKey, error) {
 	return key, nil
 }
 
-// Hash returns the SHA-256 of the key's text in lowercase hexadecimal digits, by which the gateway finds it.
-// The key has 256 random bits, so a slow hash adds nothing.
+// Hash returns the key's SHA-256 in lowercase hexadecimal digits, used to find the key. The key has 256
+// random bits, so a slow hash adds nothing.
 func (k APIKey) Hash() string {
 	sum := sha256.Sum256([]byte(k.text))
 	return hex.EncodeToString(sum[:])
 }
 
-// Reveal returns the text, to show it once to its owner.
+// Reveal returns the key text, to show it once to the owner.
 func (k APIKey) Reveal() string { return k.text }
 
 // String returns "hgl_[redacted]".
@@ -83,24 +83,24 @@ func (k APIKey) LogValue() slog.Value { return slog.StringValue(redacted) }
 // MarshalText returns "hgl_[redacted]".
 func (k APIKey) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// KeyRecord is a stored API key: everything except its text.
+// KeyRecord is a stored API key: everything except the key text.
 type KeyRecord struct {
 	// ID names the key in lists and in the audit.
 	ID string
 	// Hash is [APIKey.Hash].
 	Hash string
-	// Kind and Owner are the publisher or client of the key. OwnerName is the name of its registration.
+	// Kind and Owner identify the publisher or client owning the key. OwnerName is the registered name.
 	Kind      Kind
 	Owner     int64
 	OwnerName string
 	Scopes    []Scope
-	// Expires is zero for a key that does not expire. Revoked is zero for a key that is not revoked.
+	// Expires is zero if the key does not expire, Revoked if it was not revoked.
 	Expires, Revoked time.Time
-	// Suspended is the time of the owner's suspension; zero without one.
+	// Suspended is when the owner was suspended; zero if not.
 	Suspended time.Time
 }
 
-// check returns an [*Error] if the key is not valid at a time.
+// check returns an [*Error] unless the key is valid at the given time.
 func (k KeyRecord) check(now time.Time) error {
 	switch {
 	case !k.Revoked.IsZero():

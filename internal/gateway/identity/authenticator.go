@@ -20,24 +20,24 @@ const defaultMaxBody = 1 << 20
 type Config struct {
 	// Registry finds keys and clients, and records nonces.
 	Registry Registry
-	// Authorities are the names of the gateway: host, or host:port for a port that is not the default of the
-	// scheme, in lowercase letters. A signed request must be for one of them. On a loopback address every
-	// request must be for one of them or for a loopback name. If empty, every signed request is rejected.
+	// Authorities lists the gateway's names in lowercase letters: host, or host:port if the port is not the
+	// scheme's default. A signed request must be for one of them. On a loopback address every request must be
+	// for one of them or a loopback name. If empty, every signed request is rejected.
 	Authorities []string
 	// TrustedProxies are the networks whose X-Forwarded-For and X-Forwarded-Proto are trusted.
 	TrustedProxies []netip.Prefix
-	// MaxBody is the largest body of a signed request in bytes. If zero, 1 MiB is used.
+	// MaxBody limits signed request bodies, in bytes. If zero, 1 MiB is used.
 	MaxBody int64
 	// Log receives the errors of the Registry. If nil, [slog.Default] is used.
 	Log *slog.Logger
-	// Now is the clock. If nil, [time.Now] is used.
+	// Now returns the current time. If nil, [time.Now] is used.
 	Now func() time.Time
 }
 
-// Authenticator finds the caller of a request. Its methods are safe for concurrent use.
+// Authenticator finds a request's caller. Its methods are safe for concurrent use.
 type Authenticator struct{ config Config }
 
-// New returns an Authenticator. It returns an error for an invalid Config.
+// New returns an Authenticator. It fails if the Config is invalid.
 func New(c Config) (*Authenticator, error) {
 	if c.Registry == nil {
 		return nil, errors.New("identity: registry not set; set Config.Registry")
@@ -65,11 +65,11 @@ func New(c Config) (*Authenticator, error) {
 }
 
 // Middleware authenticates each request and gives it to next with the caller in its context ([FromContext]).
-// It answers requests with unusable credentials, and those of pages of other sites, by itself, with a problem of
-// RFC 9457.
+// If the credentials are unusable, or the request comes from another site's page, it responds with an RFC
+// 9457 problem instead.
 func (a *Authenticator) Middleware(next http.Handler) http.Handler {
 	return a.ownSite(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// The check of a signed body replaces r.Body.
+		// Checking a signed body replaces r.Body.
 		r = r.WithContext(r.Context())
 		caller, err := a.Identify(r)
 		if err != nil {
@@ -89,7 +89,7 @@ func (a *Authenticator) log(ctx context.Context, err error) {
 	}
 }
 
-// Identify returns the caller of a request. For a signed request it reads the body and replaces it. All
+// Identify returns a request's caller. If the request is signed, it reads the body and replaces it. All
 // errors are of type [*Error].
 func (a *Authenticator) Identify(r *http.Request) (Caller, error) {
 	address := callerPrefix(callerAddress(r, a.config.TrustedProxies))
@@ -117,10 +117,10 @@ func (a *Authenticator) Identify(r *http.Request) (Caller, error) {
 	return caller, err
 }
 
-// EnvironmentKey is the environment variable with the API key of a caller over stdio.
+// EnvironmentKey names the environment variable with a stdio caller's API key.
 const EnvironmentKey = "HAGGLE_API_KEY"
 
-// FromEnvironment returns the caller of a process that serves its parent over stdio. The caller is anonymous
+// FromEnvironment returns the caller in a process that serves its parent over stdio. The caller is anonymous
 // if [EnvironmentKey] is not set. It returns an [*Error] if the variable is set to anything but a valid key.
 // lookup is usually [os.LookupEnv]. Call it for each request: a key can expire while the process runs.
 func (a *Authenticator) FromEnvironment(
@@ -155,7 +155,7 @@ func (a *Authenticator) byKey(ctx context.Context, text string) (Caller, error) 
 	case err != nil:
 		return Caller{}, unavailable(err)
 	case subtle.ConstantTimeCompare([]byte(record.Hash), []byte(hash)) == 0:
-		// A database can compare text without regard to case or trailing spaces.
+		// A database can ignore case or trailing spaces in comparisons.
 		err = fmt.Errorf("API key %s: registry returned a key with another hash", record.ID)
 		return Caller{}, unavailable(err)
 	case record.Kind != Client && record.Kind != Publisher && record.Kind != Administrator:
@@ -165,7 +165,7 @@ func (a *Authenticator) byKey(ctx context.Context, text string) (Caller, error) 
 	if err := record.check(a.config.Now()); err != nil {
 		return Caller{}, err
 	}
-	// A scope that this version does not know, or that is not for the owner's kind, permits nothing.
+	// Unknown scopes, and scopes not for this kind of owner, permit nothing.
 	permitted := slices.DeleteFunc(ScopesOf(record.Kind), func(s Scope) bool {
 		return !slices.Contains(record.Scopes, s)
 	})

@@ -10,9 +10,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/httpsig"
 )
 
-// ownSite refuses requests that a page of another site sends from a browser: changes from another origin, and on a
-// loopback address any request with another host name than the loopback's and [Config.Authorities]. Such a page could
-// otherwise reach the gateway by a name that resolves to the loopback address (DNS rebinding).
+// ownSite refuses cross-site browser requests: changes from another origin, and on a loopback address any
+// request with another host name than the loopback's and [Config.Authorities]. Such a page could otherwise
+// reach the gateway by a name that resolves to the loopback address (DNS rebinding).
 func (a *Authenticator) ownSite(next http.Handler) http.Handler {
 	origins := http.NewCrossOriginProtection()
 	origins.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -35,7 +35,7 @@ func (a *Authenticator) ownSite(next http.Handler) http.Handler {
 	})
 }
 
-// hasName reports whether a request is for a name of the gateway. The scheme does not matter here.
+// hasName reports whether a request names the gateway. The scheme does not matter here.
 func (a *Authenticator) hasName(r *http.Request) bool {
 	return slices.ContainsFunc([]string{"http", "https"}, func(scheme string) bool {
 		return slices.Contains(a.config.Authorities, httpsig.Authority(r, scheme))

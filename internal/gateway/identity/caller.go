@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Kind is the class of a caller.
+// Kind classifies callers.
 type Kind string
 
 // The kinds.
@@ -20,7 +20,7 @@ const (
 	Administrator Kind = "administrator"
 )
 
-// Method is the way in which a caller has proved its identity.
+// Method names how the caller was authenticated.
 type Method string
 
 // The methods. An anonymous caller has none.
@@ -30,22 +30,22 @@ const (
 	ByWebBotAuth Method = "web_bot_auth"
 )
 
-// Caller is the verified identity of the sender of a request.
+// Caller is the sender's verified identity.
 type Caller struct {
 	Kind Kind
-	// ID is the ID of the client or the publisher. It is 0 for an anonymous caller.
+	// ID is the client or publisher ID; 0 for anonymous callers.
 	ID int64
-	// Name is the name of the registration. It is empty for an anonymous caller.
+	// Name is the registered name; empty for anonymous callers.
 	Name string
 	// Scopes are the permissions.
 	Scopes []Scope
 	// Method is empty for an anonymous caller.
 	Method Method
-	// KeyID is the ID of the API key, or the key ID of the signature. It is not secret.
+	// KeyID is the API key's ID, or the key ID in the signature. It is not secret.
 	KeyID string
-	// Expires is the end of the API key; zero without one.
+	// Expires is when the API key expires; zero if it does not.
 	Expires time.Time
-	// Address is the prefix of the caller's address. It is the zero prefix over stdio.
+	// Address is the caller's address prefix; zero over stdio.
 	Address netip.Prefix
 }
 
@@ -63,8 +63,8 @@ func (c Caller) Require(scope Scope) error {
 	return denied("the credentials lack the scope %s; use an API key that has it", scope)
 }
 
-// RequireAll returns an [*Error] with the status 403 if the caller lacks one of the scopes. A caller that
-// creates an API key must have every scope of the new key.
+// RequireAll fails like Require if the caller lacks one of the scopes. A caller that creates an API key must
+// have every scope of the new key.
 func (c Caller) RequireAll(scopes []Scope) error {
 	for _, scope := range scopes {
 		if err := c.Require(scope); err != nil {
@@ -100,7 +100,7 @@ func NewContext(ctx context.Context, c Caller) context.Context {
 	return context.WithValue(ctx, contextKey{}, c)
 }
 
-// FromContext returns the caller of a request, and reports whether the context has one.
+// FromContext returns the context's caller, and reports whether it is set.
 func FromContext(ctx context.Context) (Caller, bool) {
 	c, ok := ctx.Value(contextKey{}).(Caller)
 	return c, ok

@@ -122,7 +122,7 @@ func (g *gateway) request(t *testing.T, method, body string) *http.Request {
 	return r
 }
 
-// send returns the status and the problem of a response. The problem is empty if the request passed.
+// send returns a response's status and problem. The problem is empty if the request passed.
 func (g *gateway) send(t *testing.T, r *http.Request, transport http.RoundTripper) (int, identity.Problem) {
 	g.caller = nil
 	if transport == nil {
@@ -142,7 +142,7 @@ func (g *gateway) send(t *testing.T, r *http.Request, transport http.RoundTrippe
 	return response.StatusCode, problem
 }
 
-// rejected requires a status and the code of a problem.
+// rejected requires a status and a problem code.
 func (g *gateway) rejected(
 	t *testing.T, r *http.Request, transport http.RoundTripper, status int, code string,
 ) identity.Problem {

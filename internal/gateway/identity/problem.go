@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// Error is the reason for the rejection of a caller. It contains no secrets.
+// Error is the reason for rejecting a caller. It contains no secrets.
 type Error struct {
-	// Status is the HTTP status: 401, 403, 413, 429 or 503.
+	// Status is an HTTP status: 401, 403, 413, 429 or 503.
 	Status int
 	// Code identifies the reason, such as "signature-expired".
 	Code string
-	// Detail is the explanation for a person.
+	// Detail explains the error to people.
 	Detail string
 
 	cause error
@@ -26,10 +26,10 @@ func (e *Error) Error() string { return e.Detail }
 // Unwrap returns the cause, which is not sent to the caller.
 func (e *Error) Unwrap() error { return e.cause }
 
-// CodeSuspended is the code of the error for a suspended client.
+// CodeSuspended means that the client is suspended.
 const CodeSuspended = "client-suspended"
 
-// suspended returns the error for a client that was suspended at a time; nil if it is zero.
+// suspended returns the error if a client was suspended; nil if since is zero.
 func suspended(client int64, since time.Time) error {
 	if since.IsZero() {
 		return nil
@@ -57,7 +57,7 @@ func unavailable(cause error) *Error {
 	}
 }
 
-// Problem is the body of an error (RFC 9457).
+// Problem is an error body (RFC 9457).
 type Problem struct {
 	Type   string `json:"type"`
 	Title  string `json:"title"`

@@ -12,7 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/httpsig"
 )
 
-// TestARegistryWithTheWrongRowIdentifiesNoCaller shows that a lookup that returns another row, as a database
+// TestARegistryWithTheWrongRowIdentifiesNoCaller checks that a lookup returning another row, as a database
 // with a lax comparison does, identifies no caller.
 func TestARegistryWithTheWrongRowIdentifiesNoCaller(t *testing.T) {
 	g := newGateway(t, nil)
@@ -29,7 +29,7 @@ func TestARegistryWithTheWrongRowIdentifiesNoCaller(t *testing.T) {
 		ID: "k2", Hash: noOwner.Hash(), Kind: identity.Anonymous,
 	}
 
-	// The registered client signs with the key ID of the other key, so the signature itself is right.
+	// The registered client signs with the other key's ID, so the signature itself is right.
 	params := full(g)
 	params.KeyID = httpsig.EncodePublicKey(otherPublic)
 	r := g.request(t, "GET", "")

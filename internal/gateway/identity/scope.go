@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Scope is a permission of a caller. It is about the caller's own publisher or client, unless the caller is
-// an administrator.
+// Scope is a caller's permission. It covers the caller's own publisher or client, unless the caller is an
+// administrator.
 type Scope string
 
 // The scopes.
@@ -30,7 +30,7 @@ const (
 	Administer Scope = "administer"
 )
 
-// scopes has the scopes of each kind of caller.
+// scopes maps each kind of caller to the scopes.
 var scopes = map[Kind][]Scope{
 	Anonymous: {Negotiate},
 	Client:    {Negotiate, NegotiationsRead, LicencesRead, KeysWrite},
@@ -44,11 +44,11 @@ var scopes = map[Kind][]Scope{
 	},
 }
 
-// ScopesOf returns all scopes that a caller of a kind can have. A client with a signature has all of them.
+// ScopesOf returns all scopes that callers of a kind can have. Clients that sign have all of them.
 func ScopesOf(kind Kind) []Scope { return slices.Clone(scopes[kind]) }
 
-// ParseScopes returns the scopes for an API key of a kind of owner, sorted and without repetitions. It
-// returns an error if there are none, or if one is unknown or not for that kind.
+// ParseScopes returns the scopes for API keys owned by a kind of caller, sorted and without repetitions. It
+// fails if names is empty, or a name is unknown or not allowed there.
 func ParseScopes(kind Kind, names []string) ([]Scope, error) {
 	if kind != Client && kind != Publisher {
 		return nil, fmt.Errorf("API key: kind %q cannot own keys; use %s or %s", kind, Client, Publisher)

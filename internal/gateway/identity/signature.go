@@ -16,17 +16,17 @@ import (
 )
 
 const (
-	// maxLifetime is the longest time between the creation and the expiry of a signature.
+	// maxLifetime is the longest time between a signature's creation and expiry.
 	maxLifetime = 5 * time.Minute
 	// maxCrawlLifetime is maxLifetime for GET and HEAD with Web Bot Auth.
 	maxCrawlLifetime = 24 * time.Hour
-	// clockSkew is the accepted difference between the clocks of the caller and the gateway.
+	// clockSkew is the accepted difference between the caller's and the gateway's clocks.
 	clockSkew = 30 * time.Second
 	minNonce  = 16
 	maxNonce  = 256
 )
 
-// bySignature returns the caller of a signed request. It reads the body, checks it, and puts it back.
+// bySignature returns a signed request's caller. It reads the body, checks it, and puts it back.
 func (a *Authenticator) bySignature(r *http.Request) (Caller, error) {
 	s, err := selectSignature(r.Header)
 	if err != nil {
@@ -53,12 +53,12 @@ func (a *Authenticator) bySignature(r *http.Request) (Caller, error) {
 	if err := s.Verify(r, scheme, registration.PublicKey); err != nil {
 		return Caller{}, unauthenticated("signature-invalid", "%s", err)
 	}
-	// Only the holder of a key learns its state.
+	// Only the key holder learns the key's state.
 	if err := registration.check(); err != nil {
 		return Caller{}, err
 	}
-	// The body is read only for a verified signature, so unauthenticated callers cannot make the gateway
-	// buffer bodies.
+	// The body is read only once the signature is verified, so unauthenticated callers cannot make the
+	// gateway buffer bodies.
 	if err := a.checkBody(r, s); err != nil {
 		return Caller{}, err
 	}
@@ -71,8 +71,8 @@ func (a *Authenticator) bySignature(r *http.Request) (Caller, error) {
 	}, nil
 }
 
-// selectSignature returns the only signature with a tag of the gateway. Proxies can add signatures with other
-// tags. With two tags of the gateway, the client that sends the request would be ambiguous.
+// selectSignature returns the only signature with one of the gateway's tags. Proxies can add signatures with
+// other tags. With two gateway tags, the sending client would be ambiguous.
 func selectSignature(header http.Header) (s httpsig.Signature, err error) {
 	signatures, err := httpsig.Parse(header)
 	if err != nil {
@@ -199,8 +199,8 @@ func (a *Authenticator) registration(r *http.Request, s httpsig.Signature) (Regi
 	return registration, method, nil
 }
 
-// coveredAgent returns the Signature-Agent that a signature covers: one member of the dictionary, or the
-// string of older drafts. A member that the signature does not cover can come from another sender.
+// coveredAgent returns the signed Signature-Agent: one member of the dictionary, or the string of older
+// drafts. Unsigned members can come from another sender.
 func coveredAgent(r *http.Request, s httpsig.Signature) (string, error) {
 	const field = "signature-agent"
 	var covered []httpsig.Component

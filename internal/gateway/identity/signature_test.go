@@ -65,7 +65,7 @@ func TestAChangedRequestIsRejected(t *testing.T) {
 		"path":            {func(r *http.Request) { r.URL.Path = "/v1/strategies" }, "signature-invalid"},
 		"query":           {func(r *http.Request) { r.URL.RawQuery = "a=c" }, "signature-invalid"},
 		"other authority": {func(r *http.Request) { r.Host = "localhost:1" }, "signature-authority"},
-		// The signature is for another name of the gateway.
+		// The signature names another of the gateway's authorities.
 		"own authority": {func(r *http.Request) { r.Host = "gateway.example" }, "signature-invalid"},
 		"idempotency":   {func(r *http.Request) { r.Header.Set("Idempotency-Key", "2") }, "signature-invalid"},
 		"body":          {func(r *http.Request) { setBody(r, "y") }, "signature-digest"},
@@ -205,7 +205,7 @@ func components(names ...string) (list []httpsig.Component) {
 	return list
 }
 
-// full are the parameters of a signature that is accepted for a request without body.
+// full returns the parameters of an accepted signature over a request without body.
 func full(g *gateway) httpsig.Params {
 	public, _ := g.private.Public().(ed25519.PublicKey)
 	return httpsig.Params{
@@ -267,7 +267,7 @@ func TestTwoSignatures(t *testing.T) {
 	assert.Equal(t, "Reader AI", g.accepted(t, r, nil).Name)
 }
 
-// crawl signs a request as crawlers do: the draft's minimum, without nonce, for a day.
+// crawl signs a request as crawlers do: the draft's minimum, without nonce, valid for one day.
 func crawl(t *testing.T, g *gateway, r *http.Request, component httpsig.Component, field string) {
 	public, _ := g.private.Public().(ed25519.PublicKey)
 	r.Header.Set("Signature-Agent", field)
