@@ -22,7 +22,7 @@ func TestBandOfTheDocument(t *testing.T) {
 	require.Equal(t, ReasonPrice, chosen.Reason)
 	require.EqualValues(t, 2750, asked.Terms.Price, "the decision itself does not change")
 
-	// The chosen price is not taken back: it is the highest price of the next band.
+	// The chosen price is not taken back: it becomes the next band's highest price.
 	state := State{}.Next(at(1500), chosen)
 	next := respond(t, &s, state, at(1600))
 	require.EqualValues(t, 2634, next.Terms.Price)
@@ -45,7 +45,7 @@ func TestBandOfTheDocument(t *testing.T) {
 	require.Error(t, err)
 }
 
-// A client that offers the price of the counter offer, but other terms, is not told that its price is too low.
+// A client that offers the counter offer's price, but different terms, is not told that the price is too low.
 func TestChosenPriceOfTheClientHasNoReasonAboutThePrice(t *testing.T) {
 	s := parsed(t, documentStrategy)
 	s.MaxTTLSeconds = 660
@@ -59,7 +59,7 @@ func TestChosenPriceOfTheClientHasNoReasonAboutThePrice(t *testing.T) {
 	require.Equal(t, ReasonTTL, chosen.Reason)
 }
 
-// An aggressive publisher has no discount, so its threshold does not lower the band.
+// An aggressive publisher gives no discount, so the threshold does not lower the band.
 func TestBandOfAnAggressivePublisherStartsAtThePreferredPrice(t *testing.T) {
 	s := parsed(t, documentStrategy)
 	s.Style = Aggressive
@@ -93,7 +93,7 @@ func TestBandContainsPricesThatTheRulesAcceptThemselves(t *testing.T) {
 			require.NoError(t, err)
 			require.Contains(t, []Action{Accept, Approve}, accepted.Action)
 
-			// Another minimum with the same walk-away price has the same band.
+			// Different minima with the same walk-away price produce the same band.
 			other := s
 			other.MinPrice = max(s.Floor(), s.MinPrice-min(s.MinPrice, 1))
 			if preferred := s.preferredPrice(proposal.PrepaidFetches); other.walkAway(preferred) == s.walkAway(preferred) {

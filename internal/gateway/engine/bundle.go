@@ -14,7 +14,7 @@ const MaxBundle = 64
 // ErrBundle is in the chain of the errors of invalid bundles.
 var ErrBundle = errors.New("invalid bundle")
 
-// BundlePart is the decision of one publisher on the bundle's proposal.
+// BundlePart is a publisher's decision on the bundle's proposal.
 type BundlePart struct {
 	PublisherID int64
 	Decision    Decision
@@ -22,17 +22,17 @@ type BundlePart struct {
 
 // BundleResult is the decision on a bundle.
 type BundleResult struct {
-	// Action is [Accept] if every required part is accepted. Otherwise it is the action of the required parts
-	// that is farthest from acceptance: reject, timeout, counter, approve, in this order.
+	// Action is [Accept] if every required part is accepted. Otherwise it is the required parts' action that
+	// is farthest from acceptance: reject, timeout, counter, approve, in this order.
 	Action Action
-	// Agreed has the accepted terms of each required publisher, in the order of the parts, if Action is
-	// [Accept]: each becomes a licence. Otherwise it is empty, and no licence is issued.
+	// Agreed holds each required publisher's accepted terms, in part order, if Action is [Accept]: each
+	// becomes a licence. Otherwise it is empty, and no licence is issued.
 	Agreed []BundleAgreement
-	// Open are the publishers whose required parts are not accepted, in the order of the parts.
+	// Open lists the publishers whose required parts are not accepted, in part order.
 	Open []int64
 }
 
-// BundleAgreement is the agreement of one publisher.
+// BundleAgreement is a publisher's agreement.
 type BundleAgreement struct {
 	PublisherID int64
 	Terms       terms.Terms
@@ -40,7 +40,7 @@ type BundleAgreement struct {
 
 // Combine returns the decision on a bundle. If required is empty, all parts are required; otherwise the
 // listed publishers are, and the others get no licence. It returns an error with [ErrBundle] if there is no
-// part, or too many, if a publisher occurs twice, or if a listed publisher has no part.
+// part, or too many, if a publisher occurs twice, or if a listed publisher's part is missing.
 func Combine(parts []BundlePart, required []int64) (BundleResult, error) {
 	if len(parts) == 0 || len(parts) > MaxBundle {
 		return BundleResult{}, fmt.Errorf("%w: %d publishers; name 1 to %d", ErrBundle, len(parts), MaxBundle)

@@ -30,7 +30,7 @@ const (
 // Operator is a comparison.
 type Operator string
 
-// The operators. Numeric fields have the first six, purposes the last two.
+// Operators. Numeric fields use the first six, purposes the last two.
 const (
 	Less           Operator = "<"
 	LessOrEqual    Operator = "<="
@@ -38,18 +38,18 @@ const (
 	GreaterOrEqual Operator = ">="
 	Equal          Operator = "=="
 	NotEqual       Operator = "!="
-	// Contains holds if the proposal has the purpose, Lacks if it does not.
+	// Contains holds if the proposal includes the purpose, Lacks if it does not.
 	Contains Operator = "contains"
 	Lacks    Operator = "lacks"
 )
 
-// Operand is the value of a deal breaker: a number, or a purpose if that is not zero.
+// Operand is a deal breaker's value: the purpose if that is not zero, otherwise the number.
 type Operand struct {
 	Number  uint64
 	Purpose terms.Purpose
 }
 
-// MarshalJSON writes a number or the name of a purpose.
+// MarshalJSON writes a number or a purpose name.
 func (o Operand) MarshalJSON() ([]byte, error) {
 	if o.Purpose != 0 {
 		return json.Marshal(o.Purpose)
@@ -108,7 +108,7 @@ func (d DealBreaker) holds(number uint64) bool {
 	return false
 }
 
-// check returns the reason why a strategy cannot have the deal breaker. A deal breaker must not reject any
+// check returns the reason why the deal breaker does not fit a strategy. A deal breaker must not reject any
 // terms that the strategy itself offers, and must not make the hidden minimum visible.
 func (d DealBreaker) check(s *Strategy) error {
 	purposes := d.Field == FieldPurposes
@@ -126,8 +126,8 @@ func (d DealBreaker) check(s *Strategy) error {
 	switch d.Field {
 	case FieldPrice:
 		low, high = s.MinPrice, s.MaxPrice
-		// Floor includes a lower limit of the price. Any other rejection between the floor and the minimum
-		// would separate prices that clients must not be able to separate.
+		// Floor includes a lower price limit. Any further rejection from the floor to the minimum would
+		// separate prices that clients must not be able to separate.
 		if d.Operator == Equal || d.Operator == NotEqual {
 			low = s.Floor()
 		}
@@ -136,7 +136,7 @@ func (d DealBreaker) check(s *Strategy) error {
 	case FieldRPS:
 		low, high = uint64(s.MinBurstRPS), uint64(s.MaxBurstRPS)
 	default:
-		return nil // prepaid_fetches has no range; counter offers have the proposal's
+		return nil // prepaid_fetches is unlimited; counter offers copy the proposal's
 	}
 	if d.holdsWithin(low, high) {
 		return fmt.Errorf("%s: rejects values from %d to %d, which the strategy accepts or offers", d, low, high)

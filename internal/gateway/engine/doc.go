@@ -1,6 +1,6 @@
-// Package engine has the rules by which a publisher's strategy answers a client's proposals for a licence. It
-// has no clock, does no input or output, and computes with integers only: the same arguments give the same
-// answer on every machine.
+// Package engine implements the rules that a publisher's strategy uses to answer a client's licence
+// proposals. It reads no clock, does no input or output, and computes with integers only: the same arguments
+// give the same answer on every machine.
 //
 //	strategy, err := engine.ParseStrategy(document)
 //	decision, err := engine.Respond(&strategy, state, proposal)
@@ -23,56 +23,61 @@
 //
 // # The band of a counter offer
 //
-// A counter offer of the rules has the asked price. [Decision.WithPrice] gives it another one from the band, which
-// contains the prices that somebody other than the rules, such as a language model, can choose. Its lowest price
-// (Decision.Least) is the lowest one at which the rules would accept the same terms in the same round: the acceptable
-// price, or the price whose score reaches the threshold, and never less than the client offers. Its highest price is
-// the price of the rules' own counter offer. So no choice costs the publisher more than a client could get by naming
-// the price itself, and every choice reveals no more about the minimum than the answers of the rules do.
+// The rules' counter offer contains the asked price. [Decision.WithPrice] selects another price from the
+// band. The band contains the prices that a chooser outside the rules, such as a language model, can select.
+// The lowest (Decision.Least) is the lowest price that the rules would accept for the same terms in the same
+// round: the acceptable price, or the price whose score reaches the threshold, and never less than the client
+// offers. The highest is the price in the rules' own counter offer. So no choice costs the publisher more
+// than a client could get by naming the price itself, and no choice reveals more about the minimum than the
+// rules' answers do.
 //
-// [Decision.NotAbove] keeps the counter offers of later rounds at or below a chosen price.
+// [Decision.NotAbove] keeps the counter offers of later rounds at or under a chosen price.
 //
 // # Concessions
 //
-// A publisher has two prices. The preferred price is its target, and the minimum its walk-away price. It always
-// accepts the target. It first asks for the style's opening, which is the target or above it; the asked price falls
-// to the target along the style's curve. Prices from the target on have the same score, so this is no concession.
+// A publisher has two prices. The preferred price is the target, and the minimum the walk-away price. It
+// always accepts the target. It first asks for the style's opening, at the target or above it; the asked
+// price falls to the target along the style's curve. All prices from the target on score the same, so this is
+// no concession.
 //
-// Below the target the publisher concedes only if the client does. If a client has gone a part of the way from its
-// first proposal to the preferred price, the publisher goes the same part of the way from the preferred price to
-// the style's least price, within the style's curve. So a client that repeats a price whose score is below the
-// threshold never buys below the preferred price, and a client that climbs pays more to a harder style. Other terms
-// than the preferred ones count with their surcharge, the price that outweighs their loss in the score for every
-// minimum.
+// Under the target the publisher concedes only if the client does. If a client went a part of the way from
+// the first proposal to the preferred price, the publisher goes the same part of the way from the preferred
+// price to the style's least price, within the style's curve. So a client that repeats a price whose score is
+// under the threshold never buys for less than the preferred price, and a client that climbs pays more to a
+// harder style. Terms that differ from the preferred terms count with their surcharge, the price that
+// outweighs their loss in the score for every minimum.
 //
-// Proposals count in all negotiations of a client with the publisher in a day ([Memory]): a new negotiation starts
-// at the newest asked price, and adds no rounds of concession. Several negotiations give a client no lower price
-// than one.
+// Proposals count in all negotiations between client and publisher in a day ([Memory]): a new negotiation
+// starts at the newest asked price, and adds no rounds of concession. Several negotiations give a client no
+// lower price than a single negotiation.
 //
 // # Several identities
 //
-// A client with ten identities gets the same prices as ten new clients. Its lowest price is the price at which its
-// proposals meet the publisher's. With a first proposal at the published floor f, the preferred price p, and the
-// style's discount d of the preferred price, that price is
+// A client with ten identities gets the same prices as ten new clients. The lowest price for such a client is
+// where its proposals meet the publisher's. With a first proposal at the published floor f, the preferred
+// price p, and the style's discount d from the preferred price, that price is
 //
 //	p - d (p - f) / (p - f + d)
 //
-// or the price of the threshold, if that is lower. Package buyers plays such clients; docs/GATEWAY.md has the result.
+// or the threshold's price, if that is lower. Package buyers plays such clients; docs/GATEWAY.md shows the
+// result.
 //
 // # The hidden minimum
 //
 // Each answer separates prices, so answers that depend on the exact minimum form an oracle: ten negotiations
-// of ten rounds are a hundred steps of a binary search. A score that starts at the minimum is such an oracle,
-// too: with two other terms, its threshold lies at two prices, and two linear equations give the minimum.
-// Random noise does not help, because a client can average it over negotiations, identities and versions.
+// of ten rounds allow a hundred binary search steps. A score that starts at the minimum is such an oracle,
+// too: with two different sets of non-price terms, the threshold lies at two prices, and two linear equations
+// give the minimum. Random noise does not help, because a client can average it over negotiations, identities
+// and versions.
 //
-// Asked prices, surcharges and concessions do not depend on the minimum until the publisher can concede no more.
-// Otherwise the minimum acts through one number alone, the walk-away price: the minimum rounded up to the next number
-// of a public list, the Renard series R10 (1, 1.25, 1.6, 2, 2.5, 3.15, 4, 5, 6.3, 8 and their multiples by powers
-// of ten), and at most the preferred price. No asked or accepted price is lower, and the score that is compared with
-// the threshold (Analysis.GuardedScore) starts at it. Two minima with the same walk-away price therefore give the same
-// answers to every sequence of proposals, from any number of clients, in any number of negotiations, for all versions
-// of the strategy with this minimum. The tests compare such pairs.
+// Asked prices, surcharges and concessions do not depend on the minimum until the publisher cannot concede
+// further. Otherwise the minimum acts through a single number, the walk-away price: the minimum rounded up to
+// the next number in a public list, the Renard series R10 (1, 1.25, 1.6, 2, 2.5, 3.15, 4, 5, 6.3, 8 and their
+// multiples by powers of ten), and at most the preferred price. No asked or accepted price is lower, and the
+// score that is compared with the threshold (Analysis.GuardedScore) starts at it. Two minima with the same
+// walk-away price therefore give the same answers to every sequence of proposals, from any number of clients,
+// in any number of negotiations, for all versions of the strategy with this minimum. The tests compare such
+// pairs.
 //
 //   - A client that finds the walk-away price knows that the minimum is above the number of the list before it, and
 //     at most that price. Below 100 micro units the list is dense: it hides little of a minimum that is a few
@@ -83,11 +88,12 @@
 //   - The preferred price, the maximum of an aggressive strategy, the threshold and the ranges of TTL and rate have
 //     no such protection: negotiations can find them.
 //
-// This protection has a cost: proposals between the minimum and the walk-away price are never accepted. From 100 micro
-// units on, that is up to 28 % above the minimum. A publisher who does not want this chooses a number of the
-// list as the minimum. A proposal whose score with the real minimum reaches the threshold can get a counter
-// offer if its guarded score does not.
+// This protection has a cost: proposals at or above the minimum but under the walk-away price are never
+// accepted. From 100 micro units on, that is up to 28 % above the minimum. A publisher who does not want this
+// chooses a listed number as the minimum. A proposal whose score with the real minimum reaches the threshold
+// can get a counter offer if the guarded score does not.
 //
-// A deal breaker on the price would separate prices as well. Those that reject low prices raise the published
-// floor ([Strategy.Floor]), and others must lie outside the prices that the strategy can accept.
+// A deal breaker on the price would separate prices as well. Deal breakers that reject low prices raise the
+// published floor ([Strategy.Floor]), and all others must lie outside the prices that the strategy can
+// accept.
 package engine

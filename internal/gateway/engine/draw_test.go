@@ -14,7 +14,7 @@ import (
 
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
-// documentStrategy is the strategy of the requirements, as JSON.
+// documentStrategy is the JSON strategy from the requirements.
 const documentStrategy = `{
 	"publisher_id": 1, "negotiation_style": "balanced", "min_price_per_fetch_micro": 1000,
 	"preferred_price_per_fetch_micro": 2000, "max_price_per_fetch_micro": 5000, "auto_accept_threshold": 0.90,
@@ -104,7 +104,7 @@ func drawBreaker(t *rapid.T) DealBreaker {
 	}
 }
 
-// drawProposal draws terms that are often near the strategy's.
+// drawProposal draws terms that often lie near the strategy's.
 func drawProposal(t *rapid.T, s *Strategy) terms.Terms {
 	proposal := terms.Terms{
 		Price:          anywhere(0, min(s.MaxPrice+s.MaxPrice/4+10, terms.MaxPrice)).Draw(t, "price"),

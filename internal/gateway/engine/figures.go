@@ -15,31 +15,31 @@ import (
 )
 
 // Figures measure an agreement, for the publisher's analytics. The publisher's utility is the score. The
-// client's is an estimate with the same weights: its first proposal has its ideal terms, and the price part
-// falls from its full weight at its lowest proposal to 0 at the highest price of a counter offer. No
+// client's utility is estimated with the same weights: the first proposal contains the ideal terms, and the
+// price part falls from full weight at the lowest proposal to 0 at the highest counter offer price. No
 // agreement is worth 0 to both.
 type Figures struct {
-	// Publisher and Client are the utilities of the agreement, in millionths.
+	// Publisher and Client are the agreement's utilities, in millionths.
 	Publisher terms.Decimal `json:"publisher_utility"`
 	Client    terms.Decimal `json:"client_utility"`
-	// NashProduct is the product of both utilities. NashShare is its share of the highest product of any
-	// outcome, that of the Nash bargaining solution: 1 at the solution.
+	// NashProduct is the product of both utilities. NashShare is NashProduct divided by the product of the
+	// Nash bargaining solution, the highest of any outcome: 1 at the solution.
 	NashProduct terms.Decimal `json:"nash_product"`
 	NashShare   terms.Decimal `json:"nash_share"`
-	// Nash are the terms of the Nash solution; of several, those with the highest score.
+	// Nash holds the Nash solution's terms; of several, the terms with the highest score.
 	Nash terms.Terms `json:"nash_terms"`
-	// ParetoEfficient reports whether no other outcome is better for one side and not worse for the other.
-	// ParetoDistance is the distance to the nearest efficient outcome, in millionths of utility.
+	// ParetoEfficient reports whether no outcome is better for one side and at least as good for the opposite
+	// side. ParetoDistance is the distance to the nearest efficient outcome, in millionths of utility.
 	ParetoEfficient bool          `json:"pareto_efficient"`
 	ParetoDistance  terms.Decimal `json:"pareto_distance"`
 }
 
-// priceSteps is the number of steps between the minimum and the maximum price that are compared.
+// priceSteps is how many price steps from minimum to maximum are compared.
 const priceSteps = 200
 
-// Measure returns the figures of an agreement. The proposals are the client's, in their order: at least one.
-// Outcomes are the combinations of 201 prices from the minimum to the maximum, the limits and preferences of
-// the strategy, and all values of the proposals and the agreement.
+// Measure returns the figures of an agreement. The proposals are the client's, in order: at least one.
+// Outcomes combine 201 prices from the minimum to the maximum, the strategy's limits and preferences, and all
+// values in the proposals and the agreement.
 func Measure(s *Strategy, proposals []terms.Terms, agreed terms.Terms) (Figures, error) {
 	if len(proposals) == 0 {
 		return Figures{}, errors.New("figures: no proposals; pass the client's proposals")
@@ -73,10 +73,11 @@ const millionth = fixed.One / 1_000_000
 
 func wide(score terms.Decimal) fixed.Number { return fixed.Number(score) * millionth }
 
-// outcomes are the values that are compared, for each issue.
+// outcomes holds the compared values for each issue.
 type outcomes struct {
 	strategy *Strategy
-	// ideal is the client's first proposal, with its lowest price. prepaid is the agreement's number.
+	// ideal is the client's first proposal, with the lowest price proposed. prepaid is the agreement's
+	// number.
 	ideal    terms.Terms
 	highest  uint64
 	prepaid  uint64

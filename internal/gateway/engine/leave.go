@@ -5,25 +5,25 @@ import (
 	"slices"
 )
 
-// Party is the author of a step in a negotiation.
+// Party is the author of a negotiation step.
 type Party string
 
-// The parties. PartySystem is the gateway, which ends negotiations after their deadline.
+// Parties. PartySystem is the gateway, which ends overdue negotiations.
 const (
 	PartyClient    Party = "client"
 	PartyPublisher Party = "publisher"
 	PartySystem    Party = "system"
 )
 
-// LeaveReason is the reason with which a party ends a negotiation. There is no free text: the other party's
-// model can read the reason.
+// LeaveReason is a party's reason for ending a negotiation. There is no free text: the opposite party's model
+// can read the reason.
 type LeaveReason string
 
 // The reasons.
 const (
-	// LeavePrice: the other party's price is out of reach.
+	// LeavePrice: the opposite party's price is out of reach.
 	LeavePrice LeaveReason = "price"
-	// LeaveTerms: the other party's terms, apart from the price, are not acceptable.
+	// LeaveTerms: the opposite party's terms, apart from the price, are not acceptable.
 	LeaveTerms LeaveReason = "terms"
 	// LeaveCancelled: the party does not want the licence any more.
 	LeaveCancelled LeaveReason = "cancelled"

@@ -12,8 +12,8 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
 )
 
-// TestMinimaWithOneWalkAwayPriceGiveTheSameAnswers shows that the answers contain nothing of the minimum but the
-// walk-away price, whatever the other parts of the strategy are, and whatever clients propose.
+// TestMinimaWithOneWalkAwayPriceGiveTheSameAnswers checks that the answers reveal only the walk-away price,
+// never the exact minimum, for any strategy and any proposals.
 func TestMinimaWithOneWalkAwayPriceGiveTheSameAnswers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		one := drawStrategy(t)
@@ -57,8 +57,8 @@ func compareNegotiations(t *rapid.T, one, other *Strategy) {
 	}
 }
 
-// attacker knows the rules and the whole strategy except for the minimum. It keeps the minima that are
-// consistent with all answers so far: no inference can do better.
+// attacker knows the rules and the whole strategy except for the minimum. It keeps the minima consistent with
+// all answers so far: no inference can do better.
 type attacker struct {
 	strategy   Strategy
 	candidates []uint64
@@ -84,8 +84,7 @@ func (a *attacker) answer(minimum uint64, proposal terms.Terms) (Answer, State) 
 	return decision.Answer(), a.states[minimum].Next(proposal, decision)
 }
 
-// split returns the size of the largest group of candidates with the same answer, which the attacker
-// wants to be small.
+// split returns the size of the largest group of candidates with the same answer. The attacker minimizes it.
 func (a *attacker) split(proposal terms.Terms) int {
 	type observation struct {
 		action   Action
@@ -140,7 +139,7 @@ func (a *attacker) lowball(uint32) terms.Terms {
 	return proposal
 }
 
-// greedy returns the proposal that splits the candidates best, over a grid of prices and other terms.
+// greedy returns the proposal that splits the candidates best, over a grid of prices and further terms.
 func (a *attacker) greedy(uint32) terms.Terms {
 	best, least := at(a.strategy.Floor()), len(a.candidates)+1
 	for price := a.strategy.Floor(); price <= a.strategy.MaxPrice; price += 29 {
@@ -157,7 +156,7 @@ func (a *attacker) greedy(uint32) terms.Terms {
 	return best
 }
 
-// bisect searches for the lowest accepted price among the candidates, with other terms that change.
+// bisect searches for the lowest accepted price among the candidates, with changing further terms.
 func (a *attacker) bisect(round uint32) terms.Terms {
 	proposal := at((a.candidates[0] + a.candidates[len(a.candidates)-1]) / 2)
 	proposal.TTLSeconds -= 100 * (round % 3)

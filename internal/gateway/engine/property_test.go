@@ -89,8 +89,9 @@ func isWithin(s *Strategy, t terms.Terms) bool {
 		!slices.ContainsFunc(t.Purposes, refused)
 }
 
-// TestConcessionDirection shows that asked and acceptable prices never rise from round to round, for the same other
-// terms, in all negotiations of a client, and that the asked one is never the lower one.
+// TestConcessionDirection checks that asked and acceptable prices never rise from round to round, for fixed
+// terms apart from the price, in all of a client's negotiations, and that the asked price is never lower than
+// the acceptable price.
 func TestConcessionDirection(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawStrategy(t)
@@ -118,9 +119,10 @@ func TestConcessionDirection(t *testing.T) {
 	})
 }
 
-// TestNoProposalsReachBelowTheBound plays proposals of one client in several negotiations: with other terms, for other
-// tiers, with terms that the strategy does not accept, with deal breakers, and in bundles, which hold agreements. No
-// offer for the preferred other terms is below the bound that the package comment states.
+// TestNoProposalsReachBelowTheBound plays a client's proposals in several negotiations: with different terms,
+// for different tiers, with terms that the strategy does not accept, with deal breakers, and in bundles,
+// which hold agreements. No offer for otherwise preferred terms falls under the bound stated in the package
+// comment.
 func TestNoProposalsReachBelowTheBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawStrategy(t)
@@ -148,8 +150,8 @@ func TestNoProposalsReachBelowTheBound(t *testing.T) {
 	})
 }
 
-// TestMinimumHasNoEffectAboveTheWalkAwayPrice shows that clients learn nothing of a minimum that is below all prices
-// that they reach, if the threshold accepts only the full score.
+// TestMinimumHasNoEffectAboveTheWalkAwayPrice checks that clients learn nothing about a minimum under all
+// prices that they reach, if the threshold accepts only the full score.
 func TestMinimumHasNoEffectAboveTheWalkAwayPrice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		one := drawStrategy(t)
@@ -161,7 +163,7 @@ func TestMinimumHasNoEffectAboveTheWalkAwayPrice(t *testing.T) {
 			proposal := drawProposal(t, &one)
 			high := other.quote(proposal.PrepaidFetches)
 			if high.discounted(high.levels(states[0], proposal).discount) == high.walkAway {
-				return // the publisher with the higher minimum can concede no more
+				return // the publisher with the higher minimum cannot concede further
 			}
 			var answers [2]Answer
 			for side, s := range [2]*Strategy{&one, &other} {

@@ -8,11 +8,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
 
-// renard are the preferred numbers of the series R10 (ISO 3) between 1 and 10, in thousandths.
+// renard lists the preferred numbers in series R10 (ISO 3) from 1 to 10, in thousandths.
 var renard = [...]uint64{1000, 1250, 1600, 2000, 2500, 3150, 4000, 5000, 6300, 8000}
 
-// roundUp returns the lowest preferred number that is not below a price, in whole micro units. The public
-// list of these numbers does not depend on any strategy.
+// roundUp returns the lowest preferred number at or above a price, in whole micro units. The public list of
+// these numbers does not depend on any strategy.
 func roundUp(price uint64) uint64 {
 	if price == 0 {
 		return 0
@@ -26,9 +26,9 @@ func roundUp(price uint64) uint64 {
 	}
 }
 
-// walkAway returns the lowest price that the strategy accepts or asks for: the minimum, rounded up, but no more
-// than the preferred price. All that a client can observe depends on the minimum through this number alone.
-// A floor equal to the minimum publishes it, so it needs no rounding.
+// walkAway returns the lowest price that the strategy accepts or asks for: the minimum, rounded up, limited
+// to the preferred price. Everything that a client can observe depends on the minimum through this number
+// alone. A floor equal to the minimum publishes it, so it needs no rounding.
 func (s *Strategy) walkAway(preferred uint64) uint64 {
 	if s.Floor() == s.MinPrice {
 		return s.MinPrice
@@ -40,8 +40,9 @@ func (s *Strategy) walkAway(preferred uint64) uint64 {
 type quote struct {
 	strategy   *Strategy
 	parameters parameters
-	// opening is the price asked in the first round for preferred other terms, preferred the price accepted in it,
-	// and least the price of both after all concessions. None is sold below walkAway.
+	// opening is the price asked in the first round for otherwise preferred terms, preferred the price
+	// accepted then, and least the value of both after all concessions. Nothing is sold for less than
+	// walkAway.
 	opening, preferred, least, walkAway uint64
 }
 
@@ -56,15 +57,16 @@ func (s *Strategy) quote(prepaid uint64) quote {
 // part returns a share of a price, rounded half up.
 func part(price uint64, share fixed.Number) uint64 { return uint64(fixed.Number(price).Mul(share)) }
 
-// levels are the shares that the publisher has not conceded yet: 1 before any concession, 0 after all of them.
+// levels holds the shares that the publisher has not conceded yet: 1 before any concession, 0 after all of
+// them.
 type levels struct {
-	// opening is the level between the preferred price and the opening, and discount the level between the least
-	// price and the preferred one.
+	// opening is the level from the preferred price to the opening, and discount from the least price to the
+	// preferred price.
 	opening, discount fixed.Number
 }
 
-// levels returns the levels at which a proposal is answered. A further negotiation of a client starts with the
-// levels of its last one.
+// levels returns the levels used to answer a proposal. A client's further negotiations start with the levels
+// of the previous negotiation.
 func (q quote) levels(state State, proposal terms.Terms) levels {
 	if state.Round == 0 && len(state.Proposals) > 0 {
 		return q.after(state.Proposals, false)
@@ -72,19 +74,19 @@ func (q quote) levels(state State, proposal terms.Terms) levels {
 	return q.after(append(slices.Clip(state.Proposals), proposal), true)
 }
 
-// after returns the levels after the client's proposals in the [Memory]. If open is set, the last proposal has no
-// answer yet; otherwise all have one.
+// after returns the levels after the client's proposals in the [Memory]. If open is set, the last proposal is
+// not answered yet; otherwise all are answered.
 //
-// Prices from the preferred one on have the same score, so the way from the opening to the preferred price is no
-// concession: it follows the style's curve alone. A discount is a concession. If the client has gone a part of the
-// way from its first proposal to the preferred price, the publisher goes the same part of its own way, as the Nice
-// Tit for Tat agent of package bidding does with the Nash point, but not further than the style's curve allows at
-// that time. It takes no concession back.
+// All prices from the preferred price on score the same, so the way from the opening to the preferred price
+// is no concession: it follows the style's curve alone. A discount is a concession. If the client went a part
+// of the way from the first proposal to the preferred price, the publisher goes the same part of its own way,
+// as the Nice Tit for Tat agent in package bidding does with the Nash point, but never further than allowed
+// by the style's curve at that time. It takes no concession back.
 //
-// The time is the number of proposals, of which the first max_rounds have an effect: a further negotiation adds no
-// patience. These proposals are no concessions, because they do not bind the client, or have bound it already:
-// those for another volume tier, those with terms that the strategy does not accept, and earlier ones whose price
-// reached the acceptable price of their time.
+// Time counts proposals. Only the first max_rounds have an effect: further negotiations add no patience. Some
+// proposals are no concessions, because they do not bind the client, or bound it already: proposals for
+// another volume tier, proposals with terms that the strategy does not accept, and earlier proposals whose
+// price reached the acceptable price of their time.
 func (q quote) after(proposals []terms.Terms, open bool) levels {
 	level, first, known := fixed.One, uint64(0), false
 	if patience := int(q.strategy.MaxRounds); len(proposals) > patience {
@@ -127,33 +129,35 @@ func (q quote) conceded(first, worth uint64) fixed.Number {
 	return fixed.Ratio(int64(worth-first), int64(q.preferred-first))
 }
 
-// worth returns the price of a proposal less the surcharge of its other terms, but at least the published floor.
+// worth returns the proposal's price less the surcharge for its terms, but at least the published floor.
 func (q quote) worth(proposal terms.Terms) uint64 {
 	return max(proposal.Price-min(q.surcharge(proposal), proposal.Price), q.strategy.Floor())
 }
 
-// surcharge returns the amount that terms other than the preferred ones add to a price: a price that outweighs
-// their loss in the score for each minimum that the published floor permits.
+// surcharge returns the amount that non-preferred terms add to a price. It outweighs their loss in the score
+// for each minimum that the published floor permits.
 func (q quote) surcharge(other terms.Terms) uint64 {
 	score := q.strategy.scoreFrom(q.walkAway, other)
 	missing := ttlWeight + rpsWeight + purposeWeight - uint64(score.TTL+score.RPS+score.Purposes)
 	return (missing*(q.preferred-q.strategy.Floor()) + priceWeight - 1) / priceWeight
 }
 
-// discounted returns the price at a level between the least and the preferred price, for preferred other terms.
+// discounted returns the price at a level from the least to the preferred price, for otherwise preferred
+// terms.
 func (q quote) discounted(level fixed.Number) uint64 {
 	return max(q.least+part(q.preferred-q.least, level), q.walkAway)
 }
 
-// prices returns the price to ask for at levels for other terms, and the lowest price to accept.
+// prices returns the price to ask for at levels, given the terms apart from the price, and the lowest price
+// to accept.
 func (q quote) prices(at levels, other terms.Terms) (ask, accept uint64) {
 	accept = q.discounted(at.discount) + q.surcharge(other)
 	ask = accept + part(q.opening-q.preferred, at.opening)
 	return min(ask, q.strategy.MaxPrice), min(accept, q.strategy.MaxPrice)
 }
 
-// lowest returns the lowest price at which a proposal with these other terms is accepted, by its score or because it
-// reaches the acceptable price.
+// lowest returns the lowest price that makes a proposal with these terms acceptable, by score or by reaching
+// the acceptable price.
 func (a quote) lowest(accept uint64, other terms.Terms) uint64 {
 	first := a.walkAway
 	if a.refuses(first) {
@@ -170,12 +174,12 @@ func (a quote) lowest(accept uint64, other terms.Terms) uint64 {
 	return min(accept, first+uint64(found))
 }
 
-// refuses reports whether the style does not sell at a price, whatever its score is: a style without a discount
-// sells only from the preferred price on.
+// refuses reports whether the style does not sell at a price, whatever the score is: a style without a
+// discount sells only from the preferred price on.
 func (q quote) refuses(price uint64) bool { return q.parameters.discount == 0 && price < q.preferred }
 
 // within returns the terms with the nearest values that the strategy accepts, except for the price. If no
-// purpose is allowed, they have the preferred ones, or all allowed ones if none are preferred.
+// purpose is allowed, they contain the preferred purposes, or all allowed purposes if none are preferred.
 func (s *Strategy) within(t terms.Terms) terms.Terms {
 	t.TTLSeconds = min(max(t.TTLSeconds, s.MinTTLSeconds), s.MaxTTLSeconds)
 	t.BurstRPS = min(max(t.BurstRPS, s.MinBurstRPS), s.MaxBurstRPS)

@@ -2,8 +2,8 @@ package engine
 
 import "strings"
 
-// The reasons of answers, and of the end of a negotiation. Clients receive them; they are sentences of the rules, and
-// contain no number of the strategy and no text of a language model. A counter offer can have several, joined by "; ".
+// Reasons for answers and for negotiation ends. Clients receive them; they are the rules' own sentences, and
+// contain no strategy numbers and no language model text. A counter offer can have several, joined by "; ".
 const (
 	ReasonAccepted    = "Terms accepted"
 	ReasonApproval    = "Terms agreed, waiting for the publisher's approval"
@@ -21,8 +21,8 @@ const (
 	// The reasons of [Leave] end with the party's reason.
 	ReasonClientLeft    = "The client left the negotiation: "
 	ReasonPublisherLeft = "The publisher left the negotiation: "
-	// The publisher of a bundle agrees with the first of these reasons before the others do, and with the second one if
-	// it must approve the agreement.
+	// A bundle's publisher agrees with the first of these reasons before the others do, and with the second
+	// if it must approve the agreement.
 	ReasonBundle         = "Terms agreed, waiting for the other publishers of the bundle"
 	ReasonBundleApproval = "Terms agreed; accept them alone, because the publisher must approve them"
 )
@@ -36,18 +36,18 @@ const (
 	CodeAccepted ReasonCode = "accepted"
 	// CodeApproval: the terms are agreed, and the publisher must approve them.
 	CodeApproval ReasonCode = "approval_required"
-	// CodeFloor: the price is below the published floor.
+	// CodeFloor: the price is lower than the published floor.
 	CodeFloor ReasonCode = "price_below_floor"
 	// CodeDealBreaker: the publisher does not negotiate about a value. The reason names the field.
 	CodeDealBreaker ReasonCode = "deal_breaker"
-	// CodePurposes, CodeTTL and CodeRPS: the counter offer has other purposes, another token lifetime, or another burst
+	// CodePurposes, CodeTTL and CodeRPS: the counter offer changes the purposes, token lifetime, or burst
 	// rate.
 	CodePurposes ReasonCode = "purposes_not_allowed"
 	CodeTTL      ReasonCode = "token_ttl_out_of_range"
 	CodeRPS      ReasonCode = "burst_rps_out_of_range"
 	// CodePrice: the counter offer has a higher price.
 	CodePrice ReasonCode = "price_below_offer"
-	// CodeRounds: the strategy answers no more proposals.
+	// CodeRounds: the strategy answers no further proposals.
 	CodeRounds ReasonCode = "rounds_used_up"
 	// CodeInactive and CodeNotApproved: the deadline for activity, or for the approval, has passed.
 	CodeInactive    ReasonCode = "no_activity"
@@ -56,17 +56,19 @@ const (
 	CodeRefused ReasonCode = "approval_refused"
 	// CodePending: the answer does not exist yet. The negotiation has it later.
 	CodePending ReasonCode = "answer_pending"
-	// CodeClientLeft and CodePublisherLeft: the party ended the negotiation. The reason has the [LeaveReason].
+	// CodeClientLeft and CodePublisherLeft: the party ended the negotiation. The reason contains the
+	// [LeaveReason].
 	CodeClientLeft    ReasonCode = "client_left"
 	CodePublisherLeft ReasonCode = "publisher_left"
-	// CodeBundle: the offer has the client's terms, and other publishers of the bundle have not agreed yet.
+	// CodeBundle: the offer contains the client's terms, and further publishers in the bundle have not agreed
+	// yet.
 	CodeBundle ReasonCode = "bundle_incomplete"
-	// CodeBundleApproval: the offer has the client's terms, and the client must accept it alone, because the publisher
-	// must approve it.
+	// CodeBundleApproval: the offer contains the client's terms, and the client must accept it alone, because
+	// the publisher must approve it.
 	CodeBundleApproval ReasonCode = "bundle_approval_required"
 )
 
-// codes are the codes of all reasons. Reasons that end with a space continue.
+// codes lists the codes of all reasons. Reasons that end with a space continue.
 var codes = []struct {
 	reason string
 	code   ReasonCode
@@ -87,8 +89,8 @@ func ReasonCodes() []ReasonCode {
 	return list
 }
 
-// CodesOf returns the codes of a reason. The database stores the sentences alone, so that old and new records have
-// codes; a reason of the rules has at least one.
+// CodesOf returns a reason's codes. The database stores only the sentences, so that CodesOf works for old and
+// new records; a reason from the rules contains at least one code.
 func CodesOf(reason string) []ReasonCode {
 	for _, known := range codes {
 		open := strings.HasSuffix(known.reason, " ")

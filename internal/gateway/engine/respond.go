@@ -23,27 +23,27 @@ const (
 	Pending Action = "pending"
 )
 
-// Decision is the result of a rule.
+// Decision results from a rule.
 type Decision struct {
 	Action Action
-	// Terms are the accepted terms or the counter offer; nil for other actions.
+	// Terms holds the accepted terms or the counter offer; nil otherwise.
 	Terms  *terms.Terms
 	Reason string
-	// Least is the lowest price that a counter offer can have instead of the price of Terms, which is the highest:
-	// see [Decision.WithPrice]. It is 0 for other actions.
+	// Least is the lowest price that can replace the counter offer's price in Terms, the highest: see
+	// [Decision.WithPrice]. It is 0 unless the action is a counter offer.
 	Least uint64
-	// Round is the number of the answered proposal, from 1; 0 if the decision does not answer a proposal.
+	// Round numbers the answered proposal, from 1; 0 if the decision does not answer a proposal.
 	Round uint32
 	// Tone and Analysis are for the publisher's record.
 	Tone     Tone
 	Analysis Analysis
 }
 
-// Answer is the part of a decision that the client receives.
+// Answer is the part of the decision that the client receives.
 type Answer struct {
 	Action Action       `json:"action"`
 	Terms  *terms.Terms `json:"terms,omitempty"`
-	// Reason is a sentence of the rules, and Codes are its parts for programs.
+	// Reason is a sentence from the rules, and Codes lists its parts for programs.
 	Reason string       `json:"reason"`
 	Codes  []ReasonCode `json:"reason_codes"`
 }
@@ -51,18 +51,18 @@ type Answer struct {
 // Answer returns the part for the client.
 func (d Decision) Answer() Answer { return Answer{d.Action, d.Terms, d.Reason, CodesOf(d.Reason)} }
 
-// Analysis is the reasoning of a decision. It contains hidden limits: it is for the publisher.
+// Analysis is the reasoning behind a decision. It contains hidden limits: it is for the publisher.
 type Analysis struct {
-	// Rule is the rule that decided.
+	// Rule made the decision.
 	Rule Rule `json:"rule"`
-	// Score is the score of the proposal, and GuardedScore the total with the walk-away price in place of the minimum,
-	// which is compared with the threshold for automatic acceptance.
+	// Score is the proposal's score, and GuardedScore the total with the walk-away price replacing the
+	// minimum. GuardedScore is compared with the threshold for automatic acceptance.
 	Score        ScoreParts    `json:"score"`
 	GuardedScore terms.Decimal `json:"guarded_score"`
-	// Asked is the price asked in the round and AcceptFrom the lowest price accepted in it, in micro units.
+	// Asked is the price asked in the round and AcceptFrom the lowest price accepted then, in micro units.
 	Asked      uint64 `json:"asked_price_micro"`
 	AcceptFrom uint64 `json:"accept_from_micro"`
-	// DealBreaker is the deal breaker that rejected the proposal; empty without one.
+	// DealBreaker rejected the proposal; empty if none did.
 	DealBreaker string `json:"deal_breaker,omitempty"`
 }
 
@@ -113,7 +113,7 @@ func (s *Strategy) answer(state State, proposal terms.Terms) Decision {
 	}
 	inside := proposal.Matches(offer)
 	switch standing := state.Counter; {
-	// The walk-away price is never below the minimum, so neither is an accepted price.
+	// The walk-away price is at least the minimum, and so is every accepted price.
 	case !inside:
 		analysis.Rule = RuleRange
 	case proposal.Price < quote.walkAway:
@@ -137,8 +137,9 @@ func (s *Strategy) answer(state State, proposal terms.Terms) Decision {
 	}
 }
 
-// WithPrice returns the decision of [Respond] on a proposal with another price of the counter offer, from Least to
-// the price of Terms. It returns an error for other prices and other actions.
+// WithPrice returns the decision by [Respond] on a proposal with a different counter offer price, from Least
+// to the price in Terms. It returns an error for prices outside this range and unless the action is a counter
+// offer.
 func (d Decision) WithPrice(proposal terms.Terms, price uint64) (Decision, error) {
 	if d.Action != Counter || price < d.Least || price > d.Terms.Price {
 		return Decision{}, fmt.Errorf("decision: %d is not a price of its counter offer", price)
@@ -153,8 +154,9 @@ func (d Decision) priced(proposal terms.Terms, price uint64) Decision {
 	return d
 }
 
-// NotAbove returns the decision of [Respond] on a proposal with a counter offer that is not above the standing one for
-// the same other terms. Without it, the rules would take back a lower price that [Decision.WithPrice] has chosen.
+// NotAbove returns the decision by [Respond] on a proposal, with a counter offer not above the standing
+// counter offer if only the price differs. Otherwise the rules would take back a lower price chosen by
+// [Decision.WithPrice].
 func (d Decision) NotAbove(standing *terms.Terms, proposal terms.Terms) Decision {
 	if d.Action != Counter || standing == nil || !d.Terms.Matches(*standing) || d.Terms.Price <= standing.Price {
 		return d

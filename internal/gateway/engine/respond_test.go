@@ -59,7 +59,7 @@ func TestPricesBelowTheMinimum(t *testing.T) {
 			require.Equal(t, Rejected, decision.Status())
 		}
 	}
-	s.MinPrice = 1001 // its walk-away price is 1250
+	s.MinPrice = 1001 // the walk-away price is 1250
 	require.Equal(t, Counter, respond(t, &s, State{}, at(1249)).Action)
 	require.Equal(t, Accept, respond(t, &s, State{}, at(1250)).Action)
 	s.PublishedFloor = 1001 // publishes the minimum
@@ -196,8 +196,8 @@ func TestStyles(t *testing.T) {
 	}
 }
 
-// TestRepeatedOfferNeverBuysBelowThePreferredPrice plays ten equal proposals and then accepts, for each price below
-// the threshold.
+// TestRepeatedOfferNeverBuysBelowThePreferredPrice plays ten equal proposals and then accepts, for each price
+// under the threshold.
 func TestRepeatedOfferNeverBuysBelowThePreferredPrice(t *testing.T) {
 	for _, style := range Styles() {
 		s := parsed(t, documentStrategy)
@@ -215,8 +215,8 @@ func TestRepeatedOfferNeverBuysBelowThePreferredPrice(t *testing.T) {
 	}
 }
 
-// TestConcessionsAreReturned: the client goes half of the way from 500 to the preferred price of 2000, and the
-// publisher answers with half of its discount, but not before its curve allows it.
+// TestConcessionsAreReturned: the client goes half of the way to the preferred price of 2000, starting at
+// 500, and the publisher answers with half of the discount, as soon as the curve allows it.
 func TestConcessionsAreReturned(t *testing.T) {
 	s := parsed(t, documentStrategy)
 	s.Style, s.AutoAcceptThreshold = Cooperative, One
@@ -281,7 +281,7 @@ func TestNextNegotiationStartsAtTheLastAsk(t *testing.T) {
 	}
 }
 
-// TestPatienceEnds: max_rounds is per negotiation, but later proposals of a day get no concession.
+// TestPatienceEnds: max_rounds is per negotiation, but later proposals on the same day get no concession.
 func TestPatienceEnds(t *testing.T) {
 	for _, style := range Styles() {
 		s := parsed(t, documentStrategy)
@@ -317,7 +317,7 @@ func TestMaxRounds(t *testing.T) {
 	require.Equal(t, uint64(2750), only.Terms.Price, "one round stays at the opening")
 }
 
-// TestThresholdOfAnAggressivePublisher does not sell below the preferred price.
+// TestThresholdOfAnAggressivePublisher sells only at or above the preferred price.
 func TestThresholdOfAnAggressivePublisher(t *testing.T) {
 	s := parsed(t, documentStrategy)
 	require.Equal(t, Accept, respond(t, &s, State{}, at(1800)).Action)
@@ -350,7 +350,7 @@ func TestApproval(t *testing.T) {
 	require.Equal(t, noon.Add(3*time.Hour), s.Deadline(Counter, noon, noon.Add(150*time.Minute)), "it ends after three hours")
 	require.Equal(t, noon.Add(11*time.Hour), s.Deadline(Counter, noon, noon.Add(10*time.Hour)), "begun before this rule")
 
-	s.ApprovalAbove = 1799 // without prepaid fetches, the price of one counts
+	s.ApprovalAbove = 1799 // if no fetches are prepaid, a single fetch's price counts
 	require.Equal(t, Approve, respond(t, &s, State{}, at(1800)).Action)
 }
 

@@ -17,10 +17,10 @@ type Hours struct {
 	Until TimeOfDay `json:"until"`
 }
 
-// minutesOfDay is the number of minutes of a day.
+// minutesOfDay is the number of minutes per day.
 const minutesOfDay = 24 * 60
 
-// TimeOfDay is a number of minutes after midnight, up to 24:00. Its JSON is a text such as "09:30".
+// TimeOfDay is a number of minutes after midnight, up to 24:00. The JSON is text such as "09:30".
 type TimeOfDay uint16
 
 func (t TimeOfDay) String() string { return fmt.Sprintf("%02d:%02d", t/60, t%60) }
@@ -69,19 +69,19 @@ func (s *Strategy) location() (*time.Location, error) {
 	return location, nil
 }
 
-// Standing is the place of a strategy in a selection: the reason why it is selected, or why it is not.
+// Standing is the reason why a strategy is selected, or why it is not.
 type Standing string
 
 // The standings.
 const (
 	// Selected: new negotiations use the strategy.
 	Selected Standing = "selected"
-	// Inactive: its publisher has deactivated it.
+	// Inactive: the publisher deactivated it.
 	Inactive Standing = "inactive"
 	// NotYetValid and NoLongerValid: the time is before valid_from, or not before valid_until.
 	NotYetValid   Standing = "not_yet_valid"
 	NoLongerValid Standing = "no_longer_valid"
-	// OutsideHours: the time is valid, but in none of its hours.
+	// OutsideHours: the time is valid, but outside all of the hours.
 	OutsideHours Standing = "outside_hours"
 	// WiderValidity, WiderHours and Older: it applies, but so does one with a narrower validity, with fewer
 	// hours, or a newer one.
@@ -98,10 +98,10 @@ func Standings() []Standing {
 }
 
 // Select returns the index of the strategy that negotiations use that start at a time, or -1 if none applies.
-// The strategies are those of one publisher, in the order of their creation. Of those that apply, Select
-// takes the most specific one: the one with the narrowest validity, of these the one with the fewest hours in
-// a day, and of these the newest. A validity with one limit is wider than one with two, and narrower than one
-// without a limit. standings has the reason for each strategy.
+// The strategies belong to a single publisher, in creation order. Among applicable strategies, Select takes
+// the most specific: the narrowest validity, then the fewest hours in a day, then the newest. Validity with a
+// single limit is wider than with two limits, and narrower than with none. standings holds the reason for
+// each strategy.
 func Select(strategies []*Strategy, now time.Time) (index int, standings []Standing) {
 	index, standings = -1, make([]Standing, len(strategies))
 	for at, s := range strategies {
@@ -144,7 +144,7 @@ func (s *Strategy) standing(now time.Time) Standing {
 	return OutsideHours
 }
 
-// wider returns the reason why other, which is newer, is the more specific one; empty if it is not.
+// wider returns the reason why other, a newer strategy, is more specific than s; empty if it is not.
 func (s *Strategy) wider(other *Strategy) Standing {
 	if order := cmp.Compare(s.validity(), other.validity()); order != 0 {
 		if order > 0 {
@@ -178,7 +178,7 @@ func (s *Strategy) validity() time.Duration {
 	return min(s.ValidUntil.Sub(s.ValidFrom), oneLimit-1)
 }
 
-// minutes returns the number of minutes of a day that are in the hours, of which some can overlap.
+// minutes returns how many minutes of the day lie in the hours. Hours can overlap.
 func (s *Strategy) minutes() (count int) {
 	if len(s.Hours) == 0 {
 		return minutesOfDay

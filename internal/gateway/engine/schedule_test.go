@@ -27,7 +27,7 @@ func scheduled(t *testing.T, from, until string, hours ...Hours) *Strategy {
 // applies reports whether a negotiation that starts at a time can use the strategy.
 func applies(s *Strategy, now time.Time) bool { return s.standing(now) == Selected }
 
-// TestTheMostSpecificStrategyIsSelected has the rule's examples: noon is 2026-11-22T12:00:00Z.
+// TestTheMostSpecificStrategyIsSelected runs the rule's examples: noon is 2026-11-22T12:00:00Z.
 func TestTheMostSpecificStrategyIsSelected(t *testing.T) {
 	const hour = 60
 	always := scheduled(t, "", "")
@@ -70,7 +70,7 @@ func TestTheMostSpecificStrategyIsSelected(t *testing.T) {
 	}
 }
 
-// drawSchedule draws a strategy whose schedule has its limits near noon.
+// drawSchedule draws a strategy with schedule limits near noon.
 func drawSchedule(t *rapid.T) *Strategy {
 	s := NewStrategy()
 	s.IsActive = rapid.IntRange(0, 5).Draw(t, "active") > 0
@@ -138,8 +138,8 @@ func TestSelectIsTheFirstByTheRule(t *testing.T) {
 	})
 }
 
-// TestLimitsOfSchedules shows that a schedule has its first moment, and not the moment of its end, also
-// across midnight and in other time zones.
+// TestLimitsOfSchedules checks that a schedule includes the first moment and excludes the end, also across
+// midnight and in different time zones.
 func TestLimitsOfSchedules(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSchedule(t)
@@ -182,7 +182,7 @@ func TestLimitsOfSchedules(t *testing.T) {
 	})
 }
 
-// TestHoursFollowTheClockOfTheirZone shows the two days of a year on which the clock of a zone changes.
+// TestHoursFollowTheClockOfTheirZone plays the two days per year when a zone's clock changes.
 func TestHoursFollowTheClockOfTheirZone(t *testing.T) {
 	s := scheduled(t, "", "", Hours{2*60 + 15, 2*60 + 45})
 	s.TimeZone = "Europe/Berlin"

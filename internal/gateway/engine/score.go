@@ -6,7 +6,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
 )
 
-// The weights of a score in millionths.
+// Score weights in millionths.
 const (
 	priceWeight   = 400_000
 	ttlWeight     = 200_000
@@ -14,12 +14,12 @@ const (
 	purposeWeight = 200_000
 )
 
-// ScoreParts is the score of terms: the sum of four weighted parts, in millionths. Each part is rounded down,
-// so that rounding never lifts a score to a threshold.
+// ScoreParts is a score: the sum of four weighted parts, in millionths. Each part is rounded down, so that
+// rounding never lifts a score to a threshold.
 type ScoreParts struct {
-	// Total is the sum of the parts, from 0 to [One].
+	// Total is the sum of all parts, 0 to [One].
 	Total terms.Decimal `json:"total"`
-	// Price is up to 0.4: its share of the way from the minimum to the preferred price.
+	// Price is up to 0.4, in proportion to the price's way from the minimum to the preferred price.
 	Price terms.Decimal `json:"price"`
 	// TTL, RPS and Purposes are up to 0.2 each.
 	TTL      terms.Decimal `json:"token_ttl"`
@@ -27,21 +27,21 @@ type ScoreParts struct {
 	Purposes terms.Decimal `json:"purposes"`
 }
 
-// Score returns the score of terms by the strategy:
+// Score returns the strategy's score for terms:
 //
 //	price     0.4 (price - minimum) / (preferred - minimum), limited to 0 and 0.4
 //	TTL, RPS  0.2 (1 - min(|value - preferred| / preferred, 1))
 //	purposes  0.2 matched / preferred
 //
-// The preferred price is that of the volume tier. If preferred and minimum price are equal, the price part is
-// full from the preferred price on and otherwise 0. If a preferred TTL or rate is 0, its part is full for 0
-// and otherwise 0. If no purposes are preferred, their part is full. Purposes that are not preferred do not
-// count. The score contains the hidden minimum: it is for the publisher.
+// The preferred price depends on the volume tier. If preferred and minimum price are equal, the price part is
+// full from the preferred price on and otherwise 0. If a preferred TTL or rate is 0, the part is full for 0
+// and otherwise 0. If no purposes are preferred, their part is full. Purposes outside the preferred purposes
+// do not count. The score contains the hidden minimum: it is for the publisher.
 func Score(s *Strategy, t terms.Terms) ScoreParts {
 	return s.scoreFrom(s.MinPrice, t)
 }
 
-// scoreFrom is the score with another price in place of the minimum.
+// scoreFrom returns the score with another price replacing the minimum.
 func (s *Strategy) scoreFrom(least uint64, t terms.Terms) ScoreParts {
 	parts := ScoreParts{
 		Price:    priceScore(t.Price, least, s.preferredPrice(t.PrepaidFetches)),

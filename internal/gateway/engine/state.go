@@ -8,7 +8,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
 )
 
-// Status is the status of a negotiation.
+// Status is a negotiation status.
 type Status string
 
 // The statuses. The last three are final.
@@ -29,21 +29,21 @@ func Statuses() []Status {
 // IsFinal reports whether the negotiation is over.
 func (s Status) IsFinal() bool { return s == Accepted || s == Rejected || s == TimedOut }
 
-// State is the part of a negotiation on which the rules depend. The zero value is the first negotiation of a new
-// client. The caller keeps it: see [State.Next].
+// State is the negotiation state that the rules depend on. The zero value is a new client's first
+// negotiation. The caller keeps it: see [State.Next].
 type State struct {
 	Status Status
-	// Round is the number of proposals that have been answered.
+	// Round counts the answered proposals.
 	Round uint32
-	// Counter is the standing counter offer; nil without one.
+	// Counter is the standing counter offer; nil if none.
 	Counter *terms.Terms
-	// Proposals are the client's earlier proposals to the publisher, the oldest first, in all negotiations
-	// between them that began less than [Memory] before this one, or later. The rules need the first [MaxRounds].
+	// Proposals holds the client's earlier proposals to the publisher, oldest first, in all their
+	// negotiations that began less than [Memory] before the current negotiation, or later. The rules need the
+	// first [MaxRounds].
 	Proposals []terms.Terms
 }
 
-// Memory is how long the proposals of a negotiation count in later negotiations of the same client with the same
-// publisher.
+// Memory is how long proposals count in later negotiations between the same client and publisher.
 const Memory = 24 * time.Hour
 
 // Next returns the state after the decision of [Respond] on a proposal.
@@ -76,12 +76,12 @@ var statusAfter = map[Action]Status{
 // Status returns the status of the negotiation after the decision.
 func (d Decision) Status() Status { return statusAfter[d.Action] }
 
-// longest is the longest time from the start of a negotiation to its end, in multiples of TimeoutSeconds. It limits
-// how long a client that continues to send proposals holds its place.
+// longest is the longest negotiation time from start to end, in multiples of TimeoutSeconds. It limits how
+// long a client that continues to send proposals holds a place.
 const longest = 3
 
-// Deadline returns the time from which a negotiation that an action leaves open is over without an agreement. While an
-// agreement waits for approval, the time for approval counts instead of the time for activity.
+// Deadline returns when a negotiation left open by an action is over without an agreement. While an agreement
+// waits for approval, the time for approval counts instead of the time for activity.
 func (s *Strategy) Deadline(action Action, began, now time.Time) time.Time {
 	if action == Approve {
 		return now.Add(time.Duration(s.ApprovalSeconds) * time.Second)
@@ -94,7 +94,7 @@ func (s *Strategy) Deadline(action Action, began, now time.Time) time.Time {
 	return now.Add(pause)
 }
 
-// check returns an error if the negotiation takes no more proposals or acceptances.
+// check returns an error if the negotiation accepts no further proposals or acceptances.
 func (s State) check() error {
 	switch {
 	case s.Status.IsFinal():

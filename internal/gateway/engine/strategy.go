@@ -10,21 +10,21 @@ import (
 // One is the score 1: scores and thresholds are in millionths.
 const One terms.Decimal = 1_000_000
 
-// DefaultApprovalAbove is the approval_above_micro of strategies without the field: 1,000 units of the currency.
+// DefaultApprovalAbove is the default approval_above_micro: 1,000 units of the currency.
 const DefaultApprovalAbove = 1_000_000_000
 
 // MaxApprovalAbove is the highest approval_above_micro, about 9 billion units of the currency.
 const MaxApprovalAbove = maxExact
 
-// MaxStrategySize is the size of the largest JSON document of a strategy, in bytes.
+// MaxStrategySize limits JSON strategy documents, in bytes.
 const MaxStrategySize = 64 * 1024
 
-// Strategy is a version of a publisher's rules. Prices are micro units of Currency for each fetch. The
+// Strategy is a publisher's rules in a given version. Prices are micro units of Currency for each fetch. The
 // minimum is hidden: see the package comment. Only [PublicFacts] are shown to clients.
 type Strategy struct {
 	PublisherID int64  `json:"publisher_id"`
 	Name        string `json:"strategy_name"`
-	// Version is the number of this version, from 1.
+	// Version numbers the strategy's versions, from 1.
 	Version uint32 `json:"version"`
 	Style   Style  `json:"negotiation_style"`
 	// Currency is 3 to 12 capital letters and digits, such as USD or USDC.
@@ -36,7 +36,7 @@ type Strategy struct {
 	MinPrice uint64 `json:"min_price_per_fetch_micro"`
 	// PreferredPrice is the lowest price with the full score.
 	PreferredPrice uint64 `json:"preferred_price_per_fetch_micro"`
-	// MaxPrice is the highest price of a counter offer. Higher proposals can be accepted.
+	// MaxPrice is the highest counter offer price. Higher proposals can be accepted.
 	MaxPrice uint64 `json:"max_price_per_fetch_micro"`
 
 	MinTTLSeconds       uint32 `json:"min_token_ttl_seconds"`
@@ -46,35 +46,35 @@ type Strategy struct {
 	PreferredBurstRPS   uint32 `json:"preferred_burst_rps"`
 	MaxBurstRPS         uint32 `json:"max_burst_rps"`
 
-	// AllowedPurposes are the uses that a licence can permit: at least one.
+	// AllowedPurposes lists the uses that a licence can permit: at least one.
 	AllowedPurposes []terms.Purpose `json:"allowed_purposes"`
-	// PreferredPurposes are part of the score, and allowed. If empty, all purposes have the full score.
+	// PreferredPurposes are part of the score, and allowed. If empty, all purposes get the full score.
 	PreferredPurposes []terms.Purpose `json:"preferred_purposes"`
 	// DealBreakers end a negotiation. See [DealBreaker].
 	DealBreakers []DealBreaker `json:"deal_breakers"`
 	// Tiers are preferred prices for prepaid fetches. They are public.
 	Tiers []Tier `json:"volume_tiers"`
 
-	// MaxRounds is the number of proposals that are answered, from 1 to 100.
+	// MaxRounds is how many proposals are answered, 1 to 100.
 	MaxRounds uint32 `json:"max_rounds"`
-	// AutoAcceptThreshold is the score from which a proposal is accepted at once, from 0 to [One].
+	// AutoAcceptThreshold is the score that makes a proposal accepted at once, 0 to [One].
 	AutoAcceptThreshold terms.Decimal `json:"auto_accept_threshold"`
-	// TimeoutSeconds is the time without activity after which a negotiation ends.
+	// TimeoutSeconds is how long a negotiation lasts without activity.
 	TimeoutSeconds uint32 `json:"timeout_seconds"`
-	// ApprovalAbove is the price of all prepaid fetches, or of one fetch without prepaid ones, above which the
-	// publisher must approve an agreement, in micro units: 0 to [MaxApprovalAbove], [DefaultApprovalAbove] if the
-	// strategy does not set it. No value turns the approval off.
+	// ApprovalAbove is the highest price that needs no approval by the publisher, in micro units, for all
+	// prepaid fetches, or for a single fetch if none are prepaid: 0 to [MaxApprovalAbove],
+	// [DefaultApprovalAbove] if the strategy does not set it. No value turns the approval off.
 	ApprovalAbove uint64 `json:"approval_above_micro"`
-	// ApprovalSeconds is the time for the approval.
+	// ApprovalSeconds is the time for approval.
 	ApprovalSeconds uint32 `json:"approval_seconds"`
-	// LicenseSeconds is the validity of a licence after the agreement.
+	// LicenseSeconds is a licence's validity after the agreement.
 	LicenseSeconds uint32 `json:"license_seconds"`
 
 	// ValidFrom and ValidUntil limit the negotiations that the version is used for, by their start: from
 	// ValidFrom on, and before ValidUntil. If zero, there is no limit.
 	ValidFrom  time.Time `json:"valid_from,omitzero"`
 	ValidUntil time.Time `json:"valid_until,omitzero"`
-	// Hours are the hours of the day, in TimeZone, in which negotiations start. If empty, all hours.
+	// Hours lists the hours of the day, in TimeZone, when negotiations can start. If empty, all hours.
 	Hours []Hours `json:"hours"`
 	// TimeZone is a name of the IANA database, such as Europe/Berlin, or UTC.
 	TimeZone string `json:"time_zone"`
@@ -84,7 +84,7 @@ type Strategy struct {
 	// rules. The rules themselves do not use it. SystemPrompt tells the model what the publisher wants.
 	LLMProvider string `json:"llm_provider"`
 	LLMModel    string `json:"llm_model"`
-	// LLMTemperature is the sampling temperature, from 0 to 2. If nil, the model's default is used. Some models
+	// LLMTemperature is the sampling temperature, 0 to 2. If nil, the model's default is used. Some models
 	// accept none.
 	LLMTemperature *terms.Decimal `json:"llm_temperature,omitempty"`
 	SystemPrompt   string         `json:"system_prompt"`
@@ -105,8 +105,8 @@ func NewStrategy() Strategy {
 	}
 }
 
-// ParseStrategy reads and validates a strategy from a JSON object. The three prices must be present; other
-// fields have the defaults of [NewStrategy]. It returns an error with [strictjson.ErrInvalid] or
+// ParseStrategy reads and validates a strategy from a JSON object. The three prices must be present; all
+// missing fields get the defaults of [NewStrategy]. It returns an error with [strictjson.ErrInvalid] or
 // [ErrStrategy].
 func ParseStrategy(data []byte) (Strategy, error) {
 	s := NewStrategy()
@@ -138,7 +138,7 @@ func (s *Strategy) Floor() uint64 {
 	return floor
 }
 
-// PublicFacts has the facts of a strategy that clients may read. It has no limits and no preferences.
+// PublicFacts holds the strategy facts that clients may read. It contains no limits and no preferences.
 type PublicFacts struct {
 	Style    Style           `json:"negotiation_style"`
 	Currency string          `json:"currency"`
@@ -156,7 +156,7 @@ func (s *Strategy) Public() PublicFacts {
 
 // Tier is a preferred price for many prepaid fetches.
 type Tier struct {
-	// From is the number of prepaid fetches from which the price is preferred, from 1.
+	// From is the lowest number of prepaid fetches with the preferred price, from 1.
 	From uint64 `json:"from_fetches"`
 	// Price is in micro units: at least the minimum, at most the price of the tier before.
 	Price uint64 `json:"price_per_fetch_micro"`

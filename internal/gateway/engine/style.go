@@ -12,7 +12,8 @@ type Style string
 
 // The styles.
 const (
-	// Aggressive opens at the maximum, concedes in the last rounds, and never sells below the preferred price.
+	// Aggressive opens at the maximum, concedes in the last rounds, and never sells for less than the
+	// preferred price.
 	Aggressive Style = "aggressive"
 	// Balanced opens above the preferred price, concedes evenly, and ends at 85 % of the preferred price.
 	Balanced Style = "balanced"
@@ -28,7 +29,7 @@ func Styles() []Style { return []Style{Aggressive, Balanced, Flexible, Cooperati
 // IsValid reports whether the style is one of the constants.
 func (s Style) IsValid() bool { return slices.Contains(Styles(), s) }
 
-// Tone is the tone of an answer, for the audit record and for the wording of messages.
+// Tone is an answer's tone, for the audit record and for message wording.
 type Tone string
 
 // The tones.
@@ -39,13 +40,13 @@ const (
 	Collaborative Tone = "collaborative"
 )
 
-// parameters are the values that differ between styles.
+// parameters holds the values that differ per style.
 type parameters struct {
 	// opening is the first asked price: the share of the way from the preferred price to the maximum.
 	opening fixed.Number
 	// discount is the share of the preferred price that the style concedes at most.
 	discount fixed.Number
-	// aspiration is the lowest level of the style over time: see [quote.after].
+	// aspiration is the style's lowest level over time: see [quote.after].
 	aspiration curve.Curve
 	tone       Tone
 }

@@ -15,7 +15,7 @@ import (
 // ErrStrategy is in the chain of the errors of invalid strategies.
 var ErrStrategy = errors.New("invalid strategy")
 
-// MaxRounds is the highest max_rounds of a strategy.
+// MaxRounds is the highest max_rounds.
 const MaxRounds = 100
 
 // Limits of strategies.
@@ -33,7 +33,7 @@ const (
 
 var currency = regexp.MustCompile(`^[A-Z][A-Z0-9]{2,11}$`)
 
-// Validate returns an error with [ErrStrategy] that names the invalid field. Its text can contain the hidden
+// Validate returns an error with [ErrStrategy] that names the invalid field. The text can contain the hidden
 // minimum: it is for the publisher.
 func (s *Strategy) Validate() error {
 	for _, check := range []func() error{
@@ -178,8 +178,8 @@ func (s *Strategy) checkLimits() error {
 	return nil
 }
 
-// CheckYear returns an error unless the year of a time in UTC is from 1 to 9999. A time zone can move a time
-// of these years out of them.
+// CheckYear returns an error unless a time's year in UTC is in the range 1 to 9999. A time zone can move a
+// time out of this range.
 func CheckYear(at time.Time) error {
 	if year := at.UTC().Year(); year < 1 || year > 9999 {
 		return fmt.Errorf("year %d in UTC is not from 1 to 9999", year)
