@@ -12,13 +12,13 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/identity"
 )
 
-// maxBody is the largest request in bytes. A bundle of 64 proposals needs less than a tenth.
+// maxBody limits requests, in bytes. A bundle of 64 proposals needs less than a tenth.
 const maxBody = 1 << 20
 
 // HTTPConfig configures a handler.
 type HTTPConfig struct {
-	// Sessions keeps a session in memory for each client, for servers whose tools send requests to the client.
-	// A session belongs to its first caller. The gateway's server does not need sessions.
+	// Sessions keeps a session in memory for each client, for servers whose tools send requests to the
+	// client. A session belongs to the first caller. The gateway's server does not need sessions.
 	Sessions bool
 	// Log receives the protocol's errors. If nil, they are not logged.
 	Log *slog.Logger
@@ -31,8 +31,8 @@ func Handler(server *mcp.Server, a *identity.Authenticator, c HTTPConfig) http.H
 		&mcp.StreamableHTTPOptions{
 			Stateless: !c.Sessions, Logger: c.Log, MaxRequestBodyBytes: maxBody,
 			SessionTimeout: 10 * time.Minute,
-			// The authenticator has checked the host. The protection would refuse the gateway's own name behind a
-			// proxy on the same machine.
+			// The authenticator already checked the host. The protection would refuse the gateway's own name
+			// behind a proxy on the same machine.
 			DisableLocalhostProtection: true,
 		})
 	if c.Sessions {

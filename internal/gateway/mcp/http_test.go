@@ -19,7 +19,7 @@ import (
 const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",` +
 	`"capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
 
-// post sends a request and returns its status.
+// post sends a request and returns the status.
 func post(t *testing.T, address, body string, change func(*http.Request)) *http.Response {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(body))
@@ -72,7 +72,7 @@ func TestRefusedRequests(t *testing.T) {
 	require.Equal(t, http.StatusOK, own.StatusCode, "a proxy on the same machine")
 }
 
-// A session in memory belongs to its first caller.
+// A session in memory belongs to the first caller.
 func TestSessionOfAnotherCaller(t *testing.T) {
 	g := newGateway(t)
 	held := httptest.NewServer(mcp.Handler(g.server, g.authenticator, mcp.HTTPConfig{Sessions: true}))
@@ -132,7 +132,7 @@ func TestToolsRefuseSuspendedAndRevoked(t *testing.T) {
 	}
 }
 
-// example has values of the required arguments of all tools.
+// example holds values for the required arguments of all tools.
 var example = map[string]any{
 	"negotiation_id": "01890000-0000-7000-8000-000000000000", "publisher_hostname": "site-a.local",
 	"reason": "price", "current_round": 1, "proposed_terms": map[string]any{
@@ -140,7 +140,7 @@ var example = map[string]any{
 	},
 }
 
-// Every tool has schemas, and no argument of any is free text for another party.
+// Every tool defines schemas, and no argument is free text for another party.
 func TestTools(t *testing.T) {
 	g := newGateway(t)
 	listed, err := g.agent(t, "").ListTools(t.Context(), nil)

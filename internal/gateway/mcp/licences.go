@@ -15,10 +15,10 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 )
 
-// licencePrefix is the beginning of a licence's address, which ends with its id.
+// licencePrefix begins a licence's address, which ends with the id.
 const licencePrefix = "haggle://licenses/"
 
-// licenceType is the type of a licence's content.
+// licenceType is the MIME type of licences.
 const licenceType = "application/json"
 
 func licenceURI(id int64) string { return licencePrefix + strconv.FormatInt(id, 10) }
@@ -42,7 +42,7 @@ func (s *server) listLicences(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		cursor := ""
 		if list.Params != nil {
-			// The SDK does not handle licences, so the cursor is not its own.
+			// The SDK does not handle licences, so it did not issue the cursor.
 			cursor, list.Params.Cursor = list.Params.Cursor, ""
 		}
 		answer, err := next(ctx, method, request)
@@ -55,7 +55,7 @@ func (s *server) listLicences(next mcp.MethodHandler) mcp.MethodHandler {
 			return nil, err
 		}
 		if !caller.Has(identity.LicencesRead) {
-			return found, nil // an anonymous caller has no licence
+			return found, nil // anonymous callers hold no licences
 		}
 		page, err := s.Service.Licences(ctx, caller, store.Page{After: cursor})
 		if err != nil {
@@ -106,7 +106,7 @@ func (s *server) readLicence(
 	return read, nil
 }
 
-// protocolError returns an error with the text for the caller.
+// protocolError returns an error with a message for the caller.
 func (s *server) protocolError(ctx context.Context, method string, err error) error {
 	problem, _ := s.problemOf(ctx, method, err)
 	return errors.New(problem.Detail)

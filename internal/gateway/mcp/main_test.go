@@ -71,7 +71,7 @@ func (g *gateway) publisher(t *testing.T, hostname, name string) identity.Caller
 	return caller
 }
 
-// client registers a client and returns its API key.
+// client registers a client and returns an API key.
 func (g *gateway) client(t *testing.T, name string) identity.APIKey {
 	t.Helper()
 	c, err := g.RegisterClient(t.Context(), g.administrator, service.Client{Name: name})
@@ -115,7 +115,7 @@ func (g *gateway) agent(t *testing.T, key string) agent {
 	})
 }
 
-// stdio connects to a server as one over stdio, with an API key in its environment.
+// stdio connects to a server over stdio, with an API key in the environment.
 func (g *gateway) stdio(t *testing.T, key string) agent {
 	t.Helper()
 	lookup := func(string) (string, bool) { return key, key != "" }
@@ -130,7 +130,7 @@ func (g *gateway) stdio(t *testing.T, key string) agent {
 	return connect(t, ours)
 }
 
-// call calls a tool and returns its structured answer, which has to name the next step.
+// call calls a tool and returns the structured result, which must name the next step.
 func (a agent) call(tool string, arguments map[string]any, into any) *sdk.CallToolResult {
 	a.t.Helper()
 	result, err := a.CallTool(context.Background(), &sdk.CallToolParams{Name: tool, Arguments: arguments})
@@ -143,7 +143,7 @@ func (a agent) call(tool string, arguments map[string]any, into any) *sdk.CallTo
 	return result
 }
 
-// fails calls a tool that has to fail with this code.
+// fails calls a tool that must fail with this code.
 func (a agent) fails(code, tool string, arguments map[string]any) mcp.Problem {
 	a.t.Helper()
 	var out struct {

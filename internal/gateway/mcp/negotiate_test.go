@@ -25,8 +25,8 @@ func proposal(price int) object {
 	return object{"publisher_hostname": "site-a.local", "proposed_terms": at(price)}
 }
 
-// A registered client finds a publisher, negotiates, accepts, and reads its licence, which has its registered
-// name. The same over HTTP and over stdio.
+// A registered client finds a publisher, negotiates, accepts, and reads the licence, which contains the
+// registered name, over HTTP and over stdio.
 func TestNegotiationBecomesALicence(t *testing.T) {
 	for _, over := range []string{"HTTP", "stdio"} {
 		t.Run(over, func(t *testing.T) {
@@ -107,7 +107,7 @@ func TestClientsAreIsolated(t *testing.T) {
 	}
 }
 
-// An anonymous caller can negotiate, and gets no licence: it has no verified name.
+// An anonymous caller can negotiate, and gets no licence: it lacks a verified name.
 func TestAnonymousCallerGetsNoLicence(t *testing.T) {
 	g := newGateway(t)
 	g.publisher(t, "site-a.local", "Site A")
@@ -140,7 +140,8 @@ func TestNameOfTheClientIsNoArgument(t *testing.T) {
 	require.Empty(t, resources.Resources)
 }
 
-// Each error has a code, the wrong field and the next step. A proposal below the floor is an answer.
+// Each error contains a code, the wrong field and the next step. A proposal below the floor gets an answer,
+// not an error.
 func TestErrorsNameTheProblem(t *testing.T) {
 	g := newGateway(t)
 	g.publisher(t, "site-a.local", "Site A")
@@ -213,7 +214,7 @@ func TestApprovalReturnsAtOnce(t *testing.T) {
 	require.NotEmpty(t, status.LicenseURI)
 }
 
-// A bundle is one call; its offers are accepted in one call.
+// A bundle needs a single call, and so does accepting the offers.
 func TestBundle(t *testing.T) {
 	g := newGateway(t)
 	g.publisher(t, "site-a.local", "Site A")
@@ -238,7 +239,7 @@ func TestBundle(t *testing.T) {
 	require.Len(t, resources.Resources, 2, "one licence each")
 }
 
-// An agent that is refused for lack of a place leaves a negotiation, and proposes again.
+// An agent refused because all places are taken leaves a negotiation, and proposes again.
 func TestAnAgentLeavesANegotiation(t *testing.T) {
 	g := newGateway(t)
 	g.publisher(t, "site-a.local", "A")

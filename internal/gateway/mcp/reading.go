@@ -15,7 +15,7 @@ type statusArguments struct {
 	Negotiation string `json:"negotiation_id"`
 }
 
-// StatusAnswer is a negotiation with its history. It has no analysis, not even for its publisher.
+// StatusAnswer is a negotiation with the history. It contains no analysis, not even for the publisher.
 type StatusAnswer struct {
 	Negotiation *service.Negotiation `json:"negotiation,omitempty"`
 	Rounds      []Round              `json:"rounds,omitempty"`
@@ -59,7 +59,7 @@ type publishersArguments struct {
 	Cursor string `json:"cursor,omitempty" jsonschema:"next_cursor of the page before"`
 }
 
-// Publisher has the public facts of a publisher, without its name, which is its own text.
+// Publisher holds a publisher's public facts, except the name, which the publisher wrote.
 type Publisher struct {
 	Hostname   string `json:"hostname"`
 	Currency   string `json:"currency"`
@@ -95,7 +95,7 @@ type strategyArguments struct {
 	Publisher string `json:"publisher_hostname"`
 }
 
-// StrategyAnswer has the public facts of a strategy.
+// StrategyAnswer holds a strategy's public facts.
 type StrategyAnswer struct {
 	Strategy *engine.PublicFacts `json:"strategy,omitempty"`
 	common

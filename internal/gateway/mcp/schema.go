@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
 )
 
-// textOf is the schema of a text with these values.
+// textOf returns the schema for a string with these values.
 func textOf[T any](values ...T) *jsonschema.Schema {
 	schema := &jsonschema.Schema{Type: "string"}
 	for _, value := range values {
@@ -19,7 +19,7 @@ func textOf[T any](values ...T) *jsonschema.Schema {
 	return schema
 }
 
-// purposeNames are the purposes as text.
+// purposeNames returns the names of all purposes.
 func purposeNames() (names []string) {
 	for _, purpose := range terms.Purposes() {
 		names = append(names, purpose.String())
@@ -31,7 +31,7 @@ func whole(most float64, description string) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "integer", Minimum: new(0.0), Maximum: &most, Description: description}
 }
 
-// termsSchema is the schema of licence terms, with the ranges that [terms.Terms.Validate] checks.
+// termsSchema returns the schema for licence terms, with the ranges that [terms.Terms.Validate] checks.
 func termsSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{
 		Type:     "object",

@@ -4,12 +4,12 @@
 //	server, err := mcp.New(mcp.Config{Service: s, Caller: mcp.CallerOfRequest})
 //	mux.Handle("/mcp", mcp.Handler(server, authenticator, mcp.HTTPConfig{}))
 //
-// Clients negotiate licences with tools, and read their licences as resources. The name of a client comes
-// from its registration: a request with client_name is refused. No argument is text that reaches another
-// party, and no answer has text of another party: names of publishers are left out, and the reasons of
-// answers are the gateway's.
+// Clients negotiate licences with tools, and read their licences as resources. A client's name comes from the
+// registration: a request with client_name is refused. No argument reaches another party as text, and no
+// result contains another party's text: publisher names are left out, and reasons come from the gateway.
 //
-// The server keeps no sessions, so each request has its own caller, and any gateway process can answer it.
+// The server keeps no sessions, so each request is authenticated separately, and any gateway process can
+// answer it.
 package mcp
 
 import (
@@ -27,19 +27,19 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/service"
 )
 
-// Config has the parts of a server.
+// Config configures a server.
 type Config struct {
-	// Service has the use cases.
+	// Service implements the use cases.
 	Service *service.Service
-	// Caller returns the caller of a request: see [CallerOfRequest] and [CallerOfEnvironment].
+	// Caller returns the request's caller: see [CallerOfRequest] and [CallerOfEnvironment].
 	Caller func(context.Context) (identity.Caller, error)
-	// Version is the version in the server's description. If empty, "0" is used.
+	// Version is used in the server's description. If empty, "0" is used.
 	Version string
 	// Log receives the errors that are not the caller's. If nil, [slog.Default] is used.
 	Log *slog.Logger
 }
 
-// CallerOfRequest returns the caller that [Handler] has authenticated.
+// CallerOfRequest returns the caller authenticated by [Handler].
 func CallerOfRequest(ctx context.Context) (identity.Caller, error) {
 	caller, known := identity.FromContext(ctx)
 	if !known {
@@ -48,8 +48,8 @@ func CallerOfRequest(ctx context.Context) (identity.Caller, error) {
 	return caller, nil
 }
 
-// CallerOfEnvironment returns the function for a server over stdio: the caller has the API key in
-// [identity.EnvironmentKey], or is anonymous without one. lookup is usually [os.LookupEnv].
+// CallerOfEnvironment returns the function for a server over stdio: the caller owns the API key in
+// [identity.EnvironmentKey], or is anonymous if it is not set. lookup is usually [os.LookupEnv].
 func CallerOfEnvironment(
 	a *identity.Authenticator, lookup func(string) (string, bool),
 ) func(context.Context) (identity.Caller, error) {
@@ -84,7 +84,7 @@ func New(c Config) (*mcp.Server, error) {
 	return m, nil
 }
 
-// refuseName answers calls that name the client: its name comes from the registration.
+// refuseName rejects calls that name the client: the name comes from the registration.
 func refuseName(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, request mcp.Request) (mcp.Result, error) {
 		call, is := request.(*mcp.CallToolRequest)
@@ -106,7 +106,7 @@ func refuseName(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// Problem is the error of a call.
+// Problem describes a call's error.
 type Problem struct {
 	Code   string `json:"code" jsonschema:"name of the problem, such as offer-changed or negotiation-in-progress"`
 	Detail string `json:"detail"`

@@ -70,13 +70,13 @@ type common struct {
 
 func (c *common) fail(p *Problem, next string) { c.Error, c.Next = p, next }
 
-// answer is a pointer to an answer with its common parts.
+// answer is a pointer to an answer with the common parts.
 type answer[T any] interface {
 	*T
 	fail(*Problem, string)
 }
 
-// add adds a tool whose errors are part of its answer.
+// add adds a tool that returns errors as part of the answer.
 func add[In, Out any, P answer[Out]](
 	m *mcp.Server, s *server, tool *mcp.Tool, call func(context.Context, identity.Caller, In) (Out, error),
 ) {
@@ -103,7 +103,7 @@ func add[In, Out any, P answer[Out]](
 // Reply is the publisher's answer in a negotiation.
 type Reply struct {
 	service.Answer
-	// LicenseURI is the resource of the licence; empty without one.
+	// LicenseURI identifies the licence resource; empty if none.
 	LicenseURI string `json:"license_uri,omitempty" jsonschema:"resource of the licence"`
 	Next       string `json:"next" jsonschema:"what to do next in this negotiation"`
 }
@@ -116,7 +116,7 @@ type proposeArguments struct {
 	IdempotencyKey string             `json:"idempotency_key,omitempty" jsonschema:"a repeated call with the key gets the first answer"`
 }
 
-// ProposeAnswer is the answer to proposals.
+// ProposeAnswer answers proposals.
 type ProposeAnswer struct {
 	Action   engine.Action `json:"action,omitempty" jsonschema:"of the negotiation, or of the bundle"`
 	BundleID string        `json:"bundle_id,omitempty"`
@@ -165,7 +165,7 @@ type counterArguments struct {
 	IdempotencyKey string      `json:"idempotency_key,omitempty" jsonschema:"a repeated call with the key gets the first answer"`
 }
 
-// CounterAnswer is the answer to a counter offer, and to the end of a negotiation.
+// CounterAnswer answers a counter offer, or a request to end a negotiation.
 type CounterAnswer struct {
 	Reply *Reply `json:"answer,omitempty"`
 	common
@@ -195,7 +195,7 @@ func (s *server) leave(
 	return s.single(ctx, caller, left, err)
 }
 
-// single is the answer of a tool about one negotiation.
+// single returns a tool's answer about a single negotiation.
 func (s *server) single(
 	ctx context.Context, caller identity.Caller, given service.Answer, err error,
 ) (CounterAnswer, error) {
@@ -213,7 +213,7 @@ type acceptArguments struct {
 	IdempotencyKey string          `json:"idempotency_key,omitempty" jsonschema:"a repeated call with the key gets the first answer"`
 }
 
-// AcceptAnswer is the answer to an acceptance.
+// AcceptAnswer answers an acceptance.
 type AcceptAnswer struct {
 	Answers []Reply `json:"answers,omitempty" jsonschema:"in the order of the offers"`
 	common
@@ -257,7 +257,7 @@ func nextOf(replies []Reply) string {
 func (s *server) replies(ctx context.Context, caller identity.Caller, answers []service.Answer) []Reply {
 	var replies []Reply
 	for _, given := range answers {
-		given.Negotiation.ClientName = "" // the caller knows its own name
+		given.Negotiation.ClientName = "" // the caller knows the name
 		reply := Reply{Answer: given}
 		reply.LicenseURI, reply.Next = s.after(ctx, caller, &reply.Negotiation)
 		replies = append(replies, reply)

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every operation refuses a suspended client and a revoked key, also those that callers without credentials can use,
-// and says which of both it is.
+// Every operation refuses a suspended client and a revoked key, also operations open to callers with no
+// credentials, and names the reason.
 func TestEveryOperationRefusesSuspendedAndRevoked(t *testing.T) {
 	g := open(t, sqlite(t))
 	k := g.register(t)
@@ -44,7 +44,7 @@ func TestEveryOperationRefusesSuspendedAndRevoked(t *testing.T) {
 	must(t, 200, call(t, "GET", client, k.client, ""))
 }
 
-// The key of a client that signs its requests is replaced and revoked; a client with API keys has none.
+// A signing client's key is replaced and revoked; a client with API keys lacks one.
 func TestPublicKeyIsReplacedOverHTTP(t *testing.T) {
 	g := open(t, sqlite(t))
 	k := g.register(t)

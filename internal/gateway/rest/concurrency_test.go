@@ -33,10 +33,10 @@ func newServer(t *testing.T, handler http.Handler) string {
 	return s.URL
 }
 
-// childVariable has the address of the database of a server that is killed.
+// childVariable passes the database address to a server that is killed.
 const childVariable = "HAGGLE_TEST_GATEWAY_REST"
 
-// child serves the negotiation API until it is killed. It writes its URL.
+// child serves the negotiation API until it is killed. It writes the URL.
 func child() int {
 	err := serveForever(os.Getenv(childVariable))
 	fmt.Fprintln(os.Stderr, err)
@@ -76,7 +76,7 @@ func startChild(t *testing.T, address string) (url string, process *exec.Cmd) {
 	require.NoError(t, err)
 	require.NoError(t, process.Start())
 	t.Cleanup(func() {
-		_ = process.Process.Kill() // it has ended already if the test has killed it
+		_ = process.Process.Kill() // already ended if the test killed it
 		_ = process.Wait()
 	})
 	lines := bufio.NewScanner(output)
@@ -84,7 +84,7 @@ func startChild(t *testing.T, address string) (url string, process *exec.Cmd) {
 	return lines.Text(), process
 }
 
-// Two gateways answer the same negotiation at once: each proposal is a round of its own or gets 409.
+// Two gateways answer the same negotiation at once: each proposal is a separate round or gets 409.
 func TestTwoGatewaysOnOneDatabase(t *testing.T) {
 	address := server.Create(t)
 	first, second := open(t, address), open(t, address)
@@ -159,8 +159,8 @@ func TestALockedNegotiationIsInProgress(t *testing.T) {
 	must(t, 200, call(t, "POST", path+"/accept", k.client, `{"current_round":1}`))
 }
 
-// One of two gateways is killed with requests in flight. Clients repeat them on the other one with the same
-// keys: every negotiation exists once.
+// One of two gateways is killed during requests. Clients repeat them on the other gateway with the same keys:
+// every negotiation exists once.
 func TestAKilledGatewayLosesAndRepeatsNothing(t *testing.T) {
 	address := server.Create(t)
 	g := open(t, address)
@@ -182,7 +182,7 @@ func TestAKilledGatewayLosesAndRepeatsNothing(t *testing.T) {
 					got, err := try(t.Context(), url+"/api/negotiations", k.client, key, body)
 					switch {
 					case err != nil && url == doomed:
-						url = g.negotiation // the connection broke: it is unknown whether the server has acted
+						url = g.negotiation // the connection broke: it is unknown whether the server acted
 					case err != nil:
 						t.Errorf("the other gateway: %s", err)
 						return
@@ -223,7 +223,7 @@ func TestAKilledGatewayLosesAndRepeatsNothing(t *testing.T) {
 	}
 }
 
-// try proposes once. It repeats answers of a busy gateway.
+// try proposes once. It retries while the gateway is busy.
 func try(ctx context.Context, url, client, key, body string) (id string, err error) {
 	for {
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))

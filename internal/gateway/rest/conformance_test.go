@@ -17,8 +17,8 @@ import (
 
 var parameter = regexp.MustCompile(`\\\{[a-z]+\\\}`)
 
-// conforming serves a handler and checks that every response to an operation has a status, a document and a
-// Retry-After of the handler's own description.
+// conforming serves a handler and checks every response's status, document and Retry-After against the
+// handler's own description.
 func conforming(t *testing.T, handler http.Handler) http.Handler {
 	t.Helper()
 	answer := httptest.NewRecorder()
@@ -57,7 +57,7 @@ func conforming(t *testing.T, handler http.Handler) http.Handler {
 		for template, operations := range description.Paths {
 			pattern := "^" + parameter.ReplaceAllString(regexp.QuoteMeta(template), `[^/]+`) + "$"
 			operation, known := operations[strings.ToLower(method)]
-			// A fixed part of a path is preferred to a parameter, as in the server.
+			// Fixed path parts take precedence over parameters, as in the server.
 			if !known || !regexp.MustCompile(pattern).MatchString(path) ||
 				strings.HasPrefix(path, "/api/negotiations/publisher/") && !strings.Contains(template, "publisher") {
 				continue

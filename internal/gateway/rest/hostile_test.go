@@ -20,8 +20,8 @@ var statements = []string{
 	`x' || (SELECT text FROM audit_entries) || '`,
 }
 
-// A text with a statement is stored as it is or refused, in every field, query and header, and changes no
-// table.
+// A string containing a statement is stored as it is or refused, in every field, query and header, and
+// changes no table.
 func TestStatementsInTextsAreNotExecuted(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *gateway) {
 		k := g.register(t)
@@ -66,7 +66,7 @@ func TestStatementsInTextsAreNotExecuted(t *testing.T) {
 	})
 }
 
-// Requests beyond the limits are refused before they cost anything.
+// Oversized requests are refused before they cost anything.
 func TestOversizedRequestsAreRefused(t *testing.T) {
 	g := open(t, sqlite(t))
 	k := g.register(t)
@@ -87,7 +87,7 @@ func TestOversizedRequestsAreRefused(t *testing.T) {
 	require.Equal(t, 431, got.status)
 }
 
-// The log has no API key and no hidden limit, also at the level of debugging and for refused requests.
+// The log contains no API key and no hidden limit, also at debug level and for refused requests.
 func TestTheLogHasNoSecrets(t *testing.T) {
 	g := open(t, sqlite(t))
 	k := g.register(t)

@@ -42,7 +42,7 @@ func (f *fleet) url() string {
 	return f.urls[rand.IntN(len(f.urls))]
 }
 
-// kill kills a random process with SIGKILL and starts another one in its place.
+// kill kills a random process with SIGKILL and starts a replacement.
 func (f *fleet) kill(t *testing.T) {
 	t.Helper()
 	i := rand.IntN(len(f.urls))
@@ -66,7 +66,7 @@ func (f *fleet) send(t *testing.T, client *http.Client, path, key, idempotency, 
 		r.Header.Set("Idempotency-Key", idempotency)
 		sent, err := client.Do(r)
 		if err != nil {
-			continue // the process is dead: it is unknown whether it has acted
+			continue // the process is dead: it is unknown whether it acted
 		}
 		text, err := io.ReadAll(sent.Body)
 		switch err = errors.Join(err, sent.Body.Close()); {
@@ -75,18 +75,18 @@ func (f *fleet) send(t *testing.T, client *http.Client, path, key, idempotency, 
 		case sent.StatusCode == http.StatusCreated || sent.StatusCode == http.StatusOK:
 			return string(text), nil
 		case sent.StatusCode == http.StatusConflict && strings.Contains(string(text), "in-progress"):
-			continue // the transaction of a killed process can hold its lock for a moment
+			continue // a killed process's transaction can hold the lock for a moment
 		}
 		return "", fmt.Errorf("%s with key %s: status %d: %s", path, idempotency, sent.StatusCode, text)
 	}
 	return "", fmt.Errorf("%s with key %s: no answer", path, idempotency)
 }
 
-// acknowledged is an answer that a client has got.
+// acknowledged is an answer that a client received.
 type acknowledged struct{ path, body, answer string }
 
-// Processes are killed at random while clients negotiate over HTTP. Clients repeat requests without an answer
-// with the same key. Every answer that a client has got must be in the database exactly once.
+// Processes are killed at random while clients negotiate over HTTP. Clients retry unanswered calls with the
+// same key. Every answer that a client received must be in the database exactly once.
 func TestKilledProcessesLoseAndRepeatNothing(t *testing.T) {
 	for _, size := range []int{1, 3} {
 		t.Run(fmt.Sprintf("%d processes", size), func(t *testing.T) {
@@ -159,7 +159,7 @@ func killUnderLoad(t *testing.T, size int) {
 	checkAnswers(t, g, k.client, answers, workers*deals)
 }
 
-// checkAnswers repeats every request, which must return the answer that the client has, and counts the deals.
+// checkAnswers repeats every request, which must return the client's stored answer, and counts the deals.
 func checkAnswers(t *testing.T, g *gateway, client string, answers map[string]acknowledged, deals int) {
 	t.Helper()
 	for name, a := range answers {

@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/identity"
 )
 
-// link connects an operation to one that takes an identifier from its response.
+// link connects an operation to another that takes an identifier from the response.
 type link struct {
 	from     string
 	status   int
@@ -20,7 +20,7 @@ type link struct {
 	sameRoot bool   // the identifier is that of the request's path
 }
 
-// offered has the documents of the operations that accept an offer: they name the offer of the response.
+// offered holds the documents for operations that accept an offer: they name the response's offer.
 var offered = map[string]any{
 	"accept": map[string]any{"current_round": offeredRound},
 	"accept-all": map[string]any{"offers": []any{
@@ -63,7 +63,7 @@ var links = []link{
 	}},
 }
 
-// operationsOf returns the operations of a description by their ids.
+// operationsOf returns a description's operations by id.
 func operationsOf(description *huma.OpenAPI) map[string]*huma.Operation {
 	operations := map[string]*huma.Operation{}
 	for _, path := range description.Paths {
@@ -97,21 +97,21 @@ func describeLinks(description *huma.OpenAPI) {
 				OperationID: to, Parameters: map[string]any{"id": value}, RequestBody: offered[to],
 			}
 			if to == "accept-all" {
-				described.Parameters = nil // its document has the identifiers
+				described.Parameters = nil // the link's document contains the identifiers
 			}
 			response.Links[to] = described
 		}
 	}
 }
 
-// anonymous are the operations that callers without credentials can use.
+// anonymous lists the operations open to callers with no credentials.
 var anonymous = map[string]bool{
 	"propose": true, "propose-bundle": true, "counter": true, "accept": true, "accept-all": true,
 	"leave": true, "get-negotiation": true, "list-publishers": true, "get-publisher": true,
 	"get-public-strategy": true,
 }
 
-// securityOf returns the credentials of an operation.
+// securityOf returns the credentials for an operation.
 func securityOf(id string) []map[string][]string {
 	security := []map[string][]string{{"key": {}}}
 	if anonymous[id] {
@@ -120,7 +120,7 @@ func securityOf(id string) []map[string][]string {
 	return security
 }
 
-// requireCredentials answers 401 to callers without credentials, before anything else of the request is
+// requireCredentials responds with 401 to callers lacking credentials, before anything else of the request is
 // checked.
 func requireCredentials(ctx huma.Context, next func(huma.Context)) {
 	if caller, known := identity.FromContext(ctx.Context()); known && caller.Kind != identity.Anonymous {
@@ -153,7 +153,7 @@ func (a *api) checkQuery(ctx huma.Context, next func(huma.Context)) {
 		}
 		if detail != "" {
 			problem := &huma.ErrorDetail{Location: "query." + p.Name, Message: detail}
-			// It fails if the client has disconnected.
+			// It fails if the client disconnected.
 			_ = huma.WriteErr(a.API, ctx, http.StatusUnprocessableEntity, detail, problem)
 			return
 		}

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The links from a proposal name the round that the client accepts: an accept without it would be a guess.
+// The links from a proposal name the round that the client accepts: otherwise an accept would be a guess.
 func TestLinksAcceptTheOfferOfTheAnswer(t *testing.T) {
 	g := open(t, sqlite(t))
 	described := must(t, 200, call(t, "GET", g.negotiation+"/openapi.json", "", ""))

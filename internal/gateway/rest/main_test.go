@@ -71,7 +71,7 @@ func (g *gateway) administrator(t *testing.T) string {
 	return key.Reveal()
 }
 
-// response is a response with its document.
+// response is a response and the decoded document.
 type response struct {
 	status int
 	header http.Header
@@ -110,7 +110,7 @@ func send(t testing.TB, r *http.Request) response {
 	return got
 }
 
-// must asserts the status of a response.
+// must asserts a response's status.
 func must(t testing.TB, status int, r response) map[string]any {
 	t.Helper()
 	require.Equal(t, status, r.status, "%s", r.text)

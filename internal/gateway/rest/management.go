@@ -76,13 +76,13 @@ type clientBody struct {
 	Agent     string    `json:"signature_agent" required:"false" maxLength:"253" doc:"Origin of Web Bot Auth"`
 }
 
-// newKey is an API key with its text, which is shown once.
+// newKey is an API key including the secret, which is shown once.
 type newKey struct {
 	service.Key
 	Text string `json:"api_key" doc:"Shown once"`
 }
 
-// rotatedKey is the result of a rotation.
+// rotatedKey is returned by a rotation.
 type rotatedKey struct {
 	service.Key
 	Text     string      `json:"api_key" doc:"Shown once"`

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every operation with a name accepts the characters of its description, also those that are newer than the
-// gateway's version of Unicode, and refuses invisible ones.
+// Every operation with a name accepts the characters in the description, also characters newer than the
+// gateway's Unicode tables, and refuses invisible characters.
 func TestNamesOverHTTP(t *testing.T) {
 	g := open(t, sqlite(t))
 	k := g.register(t)
@@ -26,7 +26,7 @@ func TestNamesOverHTTP(t *testing.T) {
 		{"Site\u00a0a", false},    // another space
 		{"Site\u0007", false},
 		{"  ", false},
-		{"Site half", false}, // half of a surrogate pair, which Go reads as U+FFFD
+		{"Site half", false}, // half a surrogate pair, which Go reads as U+FFFD
 	} {
 		host := "site" + strconv.Itoa(at) + ".example"
 		quoted, err := json.Marshal(c.name)
@@ -50,7 +50,7 @@ func TestNamesOverHTTP(t *testing.T) {
 	}
 }
 
-// The description has the form of public keys, whose last character stands for four bits.
+// The description gives the form of public keys. Their last character stands for four bits.
 func TestPublicKeysOverHTTP(t *testing.T) {
 	g := open(t, sqlite(t))
 	k := g.register(t)

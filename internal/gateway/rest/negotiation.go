@@ -29,7 +29,7 @@ func Negotiation(config Config) http.Handler {
 	})
 }
 
-// PageOf has the parameters of lists whose objects have UUIDs.
+// PageOf holds the parameters for lists of objects with UUIDs.
 type PageOf struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Items of the page"`
 	Cursor cursor `query:"cursor" doc:"next_cursor of the page before"`
@@ -37,7 +37,7 @@ type PageOf struct {
 
 func (p PageOf) page() store.Page { return store.Page{Size: p.Limit, After: string(p.Cursor)} }
 
-// NumberedPage has the parameters of lists whose objects have numbers.
+// NumberedPage holds the parameters for lists of objects with numbers.
 type NumberedPage struct {
 	Limit  int            `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Items of the page"`
 	Cursor numberedCursor `query:"cursor" doc:"next_cursor of the page before"`
@@ -45,17 +45,17 @@ type NumberedPage struct {
 
 func (p NumberedPage) page() store.Page { return store.Page{Size: p.Limit, After: string(p.Cursor)} }
 
-// ByUUID selects an object by its UUID.
+// ByUUID selects an object by UUID.
 type ByUUID struct {
 	ID string `path:"id" format:"uuid" maxLength:"36"`
 }
 
-// ByNumber selects an object by its number.
+// ByNumber selects an object by number.
 type ByNumber struct {
 	ID int64 `path:"id" minimum:"1"`
 }
 
-// Keyed has the header of requests that can be repeated.
+// Keyed holds the header for repeatable calls.
 type Keyed struct {
 	Key string `header:"Idempotency-Key" maxLength:"255" pattern:"^[ -~]*$" doc:"A repeated request has no second effect"`
 }
@@ -66,7 +66,7 @@ type StatusFilter struct {
 	Bundle string     `query:"bundle_id" format:"uuid" maxLength:"36"`
 }
 
-// statusName is a status, with its schema.
+// statusName is the schema for a status.
 type statusName string
 
 // Schema implements [huma.SchemaProvider].

@@ -25,7 +25,7 @@ func model(status int, code, detail string) *huma.ErrorModel {
 	}
 }
 
-// failed returns the problem of an error. It logs the errors whose details clients do not get.
+// failed returns an error's problem. It logs errors with details that clients do not get.
 func (a *api) failed(ctx context.Context, operation string, err error) error {
 	var known *service.Error
 	if !errors.As(err, &known) {

@@ -173,7 +173,7 @@ func TestARepeatedRequestOverHTTP(t *testing.T) {
 	require.Len(t, must(t, 200, call(t, "GET", url, k.client, ""))["items"], 1)
 }
 
-// Registrations can be repeated after a lost answer. Only the secret of a key is not shown again.
+// Registrations can be repeated after a lost answer. Only a key's secret is not shown again.
 func TestARepeatedRegistrationOverHTTP(t *testing.T) {
 	g := open(t, sqlite(t))
 	k := g.register(t)
@@ -216,7 +216,7 @@ func TestARepeatedRegistrationOverHTTP(t *testing.T) {
 	}
 }
 
-// The old key of a rotation is valid for a day, or for the time that the request states.
+// After a rotation, the old key is valid for a day, or for the requested time.
 func TestAKeyIsRotatedOverHTTP(t *testing.T) {
 	g := open(t, sqlite(t))
 	k := g.register(t)
@@ -309,7 +309,7 @@ func TestTheDescription(t *testing.T) {
 	require.Contains(t, inner(licensing, "paths"), "/api/licenses/{id}")
 }
 
-// TestRetryAfterIsDescribed has the statuses whose responses can have the header, with its meaning.
+// TestRetryAfterIsDescribed checks which statuses can carry the header, and the described meaning.
 func TestRetryAfterIsDescribed(t *testing.T) {
 	g := open(t, sqlite(t))
 	for _, api := range []string{g.negotiation, g.licensing} {
@@ -336,7 +336,7 @@ func TestRetryAfterIsDescribed(t *testing.T) {
 	}
 }
 
-// Clients get no detail of an error of the database, and the log has no API key.
+// Clients get no details of database errors, and the log contains no API key.
 func TestInternalErrorsHaveNoDetails(t *testing.T) {
 	g := open(t, sqlite(t))
 	k := g.register(t)
@@ -353,7 +353,7 @@ func TestInternalErrorsHaveNoDetails(t *testing.T) {
 	require.NotContains(t, log.String(), k.client)
 }
 
-// A list of objects in place of a list of names must get an answer. The connection must not break.
+// A list of objects instead of names must get a response. The connection must not break.
 func TestObjectsInAListOfNames(t *testing.T) {
 	g := open(t, sqlite(t))
 	k := g.register(t)
@@ -463,7 +463,7 @@ func TestStrategyIsDeletedOverHTTP(t *testing.T) {
 	must(t, 403, call(t, "DELETE", api+"strategies/1", writer, ""))
 }
 
-// The key of a publisher neither reads nor changes the strategies of another one: they have its hidden limits.
+// A publisher's key neither reads nor changes another publisher's strategies: they contain hidden limits.
 func TestStrategiesAreThePublishersOwn(t *testing.T) {
 	g := open(t, sqlite(t))
 	k := g.register(t)

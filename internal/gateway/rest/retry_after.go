@@ -11,8 +11,8 @@ import (
 
 const retryAfter = "Retry-After"
 
-// retryAfterOf returns the statuses of a method whose responses can have the header Retry-After, each with the
-// meaning of the header. A read changes nothing, so that it never waits for another change.
+// retryAfterOf returns the statuses that can carry the header Retry-After for a method, each with the
+// header's meaning. A read changes nothing, so that it never waits for another change.
 func retryAfterOf(method string) map[int]string {
 	meanings := map[int]string{
 		http.StatusTooManyRequests: "Seconds to wait before the same request: until a place can be free, until the " +

@@ -29,11 +29,11 @@ func (Terms) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	return s
 }
 
-// unique describes the items of a list as unique. huma's own check panics on items that are objects or lists,
-// so that a client could end its connection without an answer. Package terms checks the items instead.
+// unique describes list items as unique. huma's own check panics on items that are objects or lists, so that
+// a client could break its own connection. Package terms checks the items instead.
 func unique(s *huma.Schema) { s.Extensions = map[string]any{"uniqueItems": true} }
 
-// oneOf is the schema of a text that is one of several values.
+// oneOf returns the schema for a string with a fixed set of values.
 func oneOf[T any](values []T) *huma.Schema {
 	schema := &huma.Schema{Type: huma.TypeString}
 	for _, value := range values {
@@ -42,13 +42,13 @@ func oneOf[T any](values []T) *huma.Schema {
 	return schema
 }
 
-// Purpose is the schema of a purpose.
+// Purpose is the schema for purposes.
 type Purpose string
 
 // Schema implements [huma.SchemaProvider].
 func (Purpose) Schema(huma.Registry) *huma.Schema { return oneOf(terms.Purposes()) }
 
-// standing is the schema of the place of a strategy in a selection.
+// standing is the schema for the place of strategies in a selection.
 type standing string
 
 // Schema implements [huma.SchemaProvider].
@@ -60,13 +60,13 @@ type leaveReason string
 // Schema implements [huma.SchemaProvider].
 func (leaveReason) Schema(huma.Registry) *huma.Schema { return oneOf(engine.LeaveReasons()) }
 
-// reasonCode is the schema of the code of a reason.
+// reasonCode is the schema for reason codes.
 type reasonCode string
 
 // Schema implements [huma.SchemaProvider].
 func (reasonCode) Schema(huma.Registry) *huma.Schema { return oneOf(engine.ReasonCodes()) }
 
-// printable is a name, or another text for people.
+// printable is the schema for names and other strings shown to people.
 type printable string
 
 // Schema implements [huma.SchemaProvider].
@@ -80,8 +80,8 @@ func (printable) Schema(huma.Registry) *huma.Schema {
 	}
 }
 
-// PublisherChange is [service.PublisherChange] with the schema of names, whose pattern is computed: a tag of a
-// field cannot have it.
+// PublisherChange is [service.PublisherChange] with the schema for names. Its pattern is computed: field tags
+// cannot contain it.
 type PublisherChange struct{ service.PublisherChange }
 
 // TransformSchema implements [huma.SchemaTransformer].
@@ -90,7 +90,7 @@ func (PublisherChange) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Sc
 	return s
 }
 
-// hostname is the name of a publisher's site.
+// hostname is the name of the publisher's site.
 type hostname string
 
 // Schema implements [huma.SchemaProvider].
@@ -102,14 +102,14 @@ func (hostname) Schema(huma.Registry) *huma.Schema {
 	}
 }
 
-// publicKey is an Ed25519 key in base64url, or empty for a client without one.
+// publicKey is an Ed25519 key in base64url, or empty if the client does not sign.
 type publicKey string
 
 // Schema implements [huma.SchemaProvider].
 func (publicKey) Schema(huma.Registry) *huma.Schema { return publicKeySchema("?") }
 
-// publicKeySchema returns the schema of an Ed25519 key in base64url. The last character has only four bits of the 32
-// bytes, so 16 characters are possible there. times is "?" for a key that can be empty.
+// publicKeySchema returns the schema for Ed25519 keys in base64url. The last character encodes only four bits
+// of the 32 bytes, so 16 characters are possible there. times is "?" for a key that can be empty.
 func publicKeySchema(times string) *huma.Schema {
 	return &huma.Schema{
 		Type: huma.TypeString, Pattern: `^([A-Za-z0-9_-]{42}[AEIMQUYcgkosw048])` + times + `$`,
@@ -142,17 +142,17 @@ func (numberedCursor) Schema(huma.Registry) *huma.Schema {
 	return cursorSchema(store.NumberedCursorPattern)
 }
 
-// cursorSchema returns the schema of cursors of a pattern. An empty cursor selects the first page.
+// cursorSchema returns the schema for cursors matching pattern. An empty cursor selects the first page.
 func cursorSchema(pattern string) *huma.Schema {
 	return &huma.Schema{
 		Type: huma.TypeString, Pattern: "^$|" + pattern, PatternDescription: "next_cursor of the page before",
 	}
 }
 
-// decimal is the schema of an exact amount or score.
+// decimal is the schema for exact amounts and scores.
 type decimal float64
 
-// operand is the schema of the value of a deal breaker.
+// operand is the schema for deal breaker values.
 type operand struct{}
 
 // Schema implements [huma.SchemaProvider].
@@ -166,7 +166,7 @@ func (operand) Schema(r huma.Registry) *huma.Schema {
 func alias(registry huma.Registry) {
 	registry.RegisterTypeAlias(reflect.TypeFor[terms.Terms](), reflect.TypeFor[Terms]())
 	registry.RegisterTypeAlias(reflect.TypeFor[terms.Purpose](), reflect.TypeFor[Purpose]())
-	// A purpose is a byte in Go, and huma would describe a list of bytes as text in base64.
+	// A purpose is a byte in Go, and huma would describe a list of bytes as a base64 string.
 	registry.RegisterTypeAlias(reflect.TypeFor[[]terms.Purpose](), reflect.TypeFor[[]Purpose]())
 	registry.RegisterTypeAlias(reflect.TypeFor[engine.LeaveReason](), reflect.TypeFor[leaveReason]())
 	registry.RegisterTypeAlias(reflect.TypeFor[engine.ReasonCode](), reflect.TypeFor[reasonCode]())
@@ -175,10 +175,10 @@ func alias(registry huma.Registry) {
 	registry.RegisterTypeAlias(reflect.TypeFor[engine.Operand](), reflect.TypeFor[operand]())
 }
 
-// raw is the text of a request document of type T. huma validates it by the schema.
+// raw is an undecoded request document of type T. huma validates it by the schema.
 type raw[T any] struct{ text []byte }
 
-// UnmarshalJSON keeps the text.
+// UnmarshalJSON keeps the JSON unchanged.
 func (r *raw[T]) UnmarshalJSON(text []byte) error {
 	r.text = bytes.Clone(text)
 	return nil
@@ -187,14 +187,14 @@ func (r *raw[T]) UnmarshalJSON(text []byte) error {
 // Schema implements [huma.SchemaProvider].
 func (raw[T]) Schema(r huma.Registry) *huma.Schema { return r.Schema(reflect.TypeFor[T](), true, "") }
 
-// Body is a request document of type T, which is read strictly. An input embeds it, so that huma finds its field
-// Body, and add decodes the document into sent before it calls the operation.
+// Body is a request document of type T, which is read strictly. An input embeds it, so that huma finds the
+// field Body, and add decodes the document into sent before it calls the operation.
 type Body[T any] struct {
 	raw[T]
 	sent T
 }
 
-// read decodes the document, if the request has one.
+// read decodes the document, if any.
 func (b *Body[T]) read() error {
 	if b == nil {
 		return nil
@@ -205,7 +205,7 @@ func (b *Body[T]) read() error {
 	return nil
 }
 
-// NewStrategy is the schema of a strategy that a publisher sends.
+// NewStrategy is the schema for strategies sent by publishers.
 type NewStrategy struct{ engine.Strategy }
 
 // TransformSchema implements [huma.SchemaTransformer]: other fields have defaults.
@@ -218,7 +218,7 @@ func (NewStrategy) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema
 	return s
 }
 
-// StrategyChange is the schema of a change of a strategy.
+// StrategyChange is the schema for strategy changes.
 type StrategyChange struct{ engine.Strategy }
 
 // TransformSchema implements [huma.SchemaTransformer]: fields that are missing do not change.

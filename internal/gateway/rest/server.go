@@ -33,7 +33,7 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// The limits of a connection.
+// Connection limits.
 const (
 	headerTimeout = 5 * time.Second
 	readTimeout   = 15 * time.Second
@@ -50,20 +50,20 @@ func NewServer(handler http.Handler) *http.Server {
 	}
 }
 
-// api registers the operations of an API.
+// api registers an API's operations.
 type api struct {
 	huma.API
 	Config
 }
 
-// newHandler returns the handler of an API whose operations register adds.
+// newHandler returns a handler for an API. register adds the operations.
 func newHandler(config Config, title, description string, register func(*api)) http.Handler {
 	config.Log = cmp.Or(config.Log, slog.Default())
 	mux := http.NewServeMux()
 	settings := huma.DefaultConfig(title, Version)
 	settings.Info.Description = description
-	settings.CreateHooks = nil // documents without $schema are the same for all readers
-	settings.DocsPath = ""     // its page loads a script of another server
+	settings.CreateHooks = nil // if $schema is omitted, documents are the same for all readers
+	settings.DocsPath = ""     // the docs page loads a script from another server
 	settings.SchemasPath = ""
 	settings.RejectUnknownQueryParameters = true
 	settings.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
@@ -79,7 +79,7 @@ func newHandler(config Config, title, description string, register func(*api)) h
 	return http.MaxBytesHandler(config.Authenticator.Middleware(mux), MaxBody)
 }
 
-// unknown answers requests without an operation: 405 if the path has operations with other methods.
+// unknown handles calls to unknown operations: 405 if the path exists with other methods.
 func unknown(mux *http.ServeMux, w http.ResponseWriter, r *http.Request) {
 	var allowed []string
 	methods := []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodPut, http.MethodDelete}
