@@ -53,7 +53,8 @@ func (t *Tx) Lock(ctx context.Context, conversation, from, to string, now time.T
 	return t.store.conversation(id, queries.LockExistingRow(row))
 }
 
-// LockExisting locks a conversation by [ConversationID]. It returns [ErrNotFound] if it does not exist.
+// LockExisting locks a conversation by [ConversationID]. It returns [ErrNotFound] if the conversation is
+// missing.
 func (t *Tx) LockExisting(ctx context.Context, id string) (*Conversation, error) {
 	row, err := t.queries.LockExisting(ctx, id)
 	if err != nil {
@@ -91,22 +92,22 @@ type Arrival struct {
 	Due time.Time
 	// AcceptedAt is when both had accepted, while a contract is missing; zero otherwise.
 	AcceptedAt time.Time
-	// Session is the session id if this message is the second accept; nil otherwise.
+	// Session is the session id if the message was the second accept; nil otherwise.
 	Session *uint64
 	// Pushes reports whether events are pushed to the recipient's inbox.
 	Pushes bool
-	// System reports whether this message is a contract.
+	// System reports whether the message is a contract.
 	System bool
 }
 
-// ErrStored: the conversation contains the message.
+// ErrStored: the message is stored already.
 var ErrStored = errors.New("hire: message stored before")
 
 // EntryKind marks all audit entries.
 const EntryKind = "message"
 
-// Append adds a message to a locked conversation and the recipient's events, and returns the event number. It
-// returns [ErrStored] if the conversation contains the message.
+// Append adds a message to a locked conversation and to the recipient's events. It returns the event number,
+// or [ErrStored] if the message is stored already.
 func (t *Tx) Append(ctx context.Context, c *Conversation, a Arrival) (int64, error) {
 	links, head, err := audit.Append(c.head, audit.Entry{Time: a.At, Kind: EntryKind, Data: a.Message.Text()})
 	if err != nil {
@@ -156,7 +157,7 @@ func (t *Tx) addEvent(ctx context.Context, c *Conversation, a Arrival) (int64, e
 	return number, t.store.failed(ctx, err)
 }
 
-// Contains reports whether the conversation contains the message.
+// Contains reports whether a message is in the conversation.
 func (t *Tx) Contains(ctx context.Context, c *Conversation, message hire.Hash) (bool, error) {
 	found, err := t.queries.HasMessage(ctx, string(message), c.ID)
 	return found, t.store.failed(ctx, err)

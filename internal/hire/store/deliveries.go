@@ -9,7 +9,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/hire/store/queries"
 )
 
-// AddDelivery stores a delivery. It does nothing if the conversation contains the same content.
+// AddDelivery stores a delivery. It has no effect if this content is stored already.
 func (t *Tx) AddDelivery(ctx context.Context, c *Conversation, content []byte, now time.Time) error {
 	sum := sha256.Sum256(content)
 	return t.store.failed(ctx, t.queries.AddDelivery(ctx, queries.AddDeliveryParams{
@@ -18,8 +18,8 @@ func (t *Tx) AddDelivery(ctx context.Context, c *Conversation, content []byte, n
 	}))
 }
 
-// CountDeliveries returns how many deliveries with different hashes the conversation contains, and the total
-// size of all deliveries in bytes.
+// CountDeliveries returns the number of deliveries with different hashes in the conversation, and the total
+// size of all stored deliveries in bytes.
 func (t *Tx) CountDeliveries(
 	ctx context.Context, c *Conversation, hash string,
 ) (count, size int64, err error) {
@@ -29,8 +29,8 @@ func (t *Tx) CountDeliveries(
 	return count, size, t.store.failed(ctx, err)
 }
 
-// Delivery returns the delivery with the given hash, in lower-case hexadecimal digits. It returns
-// [ErrNotFound] unless the agent is a party.
+// Delivery returns the delivery with a hash, in lower-case hexadecimal digits. It returns [ErrNotFound]
+// unless the agent is a party.
 func (s *Store) Delivery(ctx context.Context, hash, agent string) ([]byte, error) {
 	content, err := s.read.Delivery(ctx, hash, agent)
 	return content, s.failed(ctx, err)

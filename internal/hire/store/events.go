@@ -9,20 +9,20 @@ import (
 	"github.com/haggle-protocol/haggle/internal/audit"
 )
 
-// MaxEvents limits the result of Events: each message takes up to 64 KiB.
+// MaxEvents limits the result of Events: each can take 64 KiB.
 const MaxEvents = 16
 
-// Event is a message to a recipient.
+// Event carries a message.
 type Event struct {
 	// Number counts the recipient's events from 1, without gaps.
 	Number int64
-	// At is when the message arrived.
+	// At is the arrival time.
 	At time.Time
-	// Message contains the message's canonical form.
+	// Message is in canonical form.
 	Message []byte
 }
 
-// Events returns up to [MaxEvents] events for a recipient, in order, after the given number.
+// Events returns up to [MaxEvents] events for a recipient, in order, starting after a number.
 func (s *Store) Events(ctx context.Context, recipient string, after int64) ([]Event, error) {
 	rows, err := s.read.Events(ctx, recipient, after, MaxEvents)
 	if err != nil {
@@ -39,8 +39,7 @@ func (s *Store) Events(ctx context.Context, recipient string, after int64) ([]Ev
 	return events, nil
 }
 
-// ChangedRecipients calls each with every recipient of events since the given time, and the recipient's
-// newest event number.
+// ChangedRecipients calls each with every recipient of events since a time, and their newest event number.
 func (s *Store) ChangedRecipients(
 	ctx context.Context, since time.Time, each func(agent string, last int64),
 ) error {

@@ -38,14 +38,14 @@ func open(t *testing.T, address string) *store.Store {
 
 var start = time.Date(2026, 11, 25, 10, 0, 0, 123456000, time.UTC)
 
-// home is a store, and a clock that advances by a second with each message.
+// home is a store, and a clock that advances by a second per message.
 type home struct {
 	*store.Store
 	address string
 	now     time.Time
 }
 
-// append stores a message as a home does, but unchecked.
+// append stores a message unchecked, but otherwise like a home.
 func (h *home) append(t *testing.T, k *hiretest.Talk, role hire.Role, of hire.Type) int64 {
 	t.Helper()
 	h.now = h.now.Add(time.Second)
@@ -110,7 +110,7 @@ func upTo(n int) (all []int64) {
 	return all
 }
 
-// sessionOf returns a pointer to a session.
+// sessionOf returns n as a session.
 func sessionOf(n uint64) *uint64 { return &n }
 
 var errTest = fmt.Errorf("test")

@@ -61,7 +61,7 @@ func (s *Store) Conversations(ctx context.Context, q Query) (page Page, err erro
 	return page, nil
 }
 
-// selected returns up to a page and a row.
+// selected selects rows for a page, and a further row if any.
 func selected(
 	ctx context.Context, read *queries.Queries, q Query,
 ) (rows []queries.ConversationsRow, err error) {
@@ -86,7 +86,8 @@ func selected(
 	return read.Conversations(ctx, MaxPage+1, q.Agent, q.After)
 }
 
-// State returns a conversation's state by [ConversationID]. It returns [ErrNotFound] if it does not exist.
+// State returns a conversation's state by [ConversationID]. It returns [ErrNotFound] if the conversation is
+// missing.
 func (s *Store) State(ctx context.Context, id string) (hire.State, error) {
 	text, err := s.read.Conversation(ctx, id)
 	if err != nil {
@@ -101,7 +102,7 @@ func (s *Store) HasDeal(ctx context.Context, id string) (bool, error) {
 	return found, s.failed(ctx, err)
 }
 
-// Named returns the [ConversationID] values matching an agent, a protocol id and the seeker, two at most.
+// Named returns the [ConversationID] values matching an agent, a protocol id and a seeker, at most two.
 func (s *Store) Named(ctx context.Context, agent, conversation, seeker string) ([]string, error) {
 	ids, err := s.read.ConversationsNamed(ctx, seeker, conversation, agent)
 	return ids, s.failed(ctx, err)
@@ -110,7 +111,7 @@ func (s *Store) Named(ctx context.Context, agent, conversation, seeker string) (
 // MaxLinks limits the result of Links.
 const MaxLinks = 16
 
-// Links returns up to [MaxLinks] links in a conversation's audit chain, after the given sequence.
+// Links returns links in a conversation's audit chain, at most [MaxLinks], starting after a sequence.
 func (s *Store) Links(ctx context.Context, id string, after int64) ([]audit.Link, error) {
 	rows, err := s.read.Entries(ctx, id, after, MaxLinks)
 	if err != nil {
@@ -123,7 +124,7 @@ func (s *Store) Links(ctx context.Context, id string, after int64) ([]audit.Link
 	return links, nil
 }
 
-// Latest returns a conversation's latest messages up to limit, oldest first.
+// Latest returns the newest messages in a conversation, up to limit, oldest first.
 func (s *Store) Latest(ctx context.Context, id string, limit int) ([]*hire.Message, error) {
 	entries, err := s.read.LatestEntries(ctx, id, int32(limit))
 	if err != nil {
@@ -138,7 +139,7 @@ func (s *Store) Latest(ctx context.Context, id string, limit int) ([]*hire.Messa
 	return messages, nil
 }
 
-// Contains reports whether any conversation contains the message.
+// Contains reports whether a message is in any conversation.
 func (s *Store) Contains(ctx context.Context, message hire.Hash) (bool, error) {
 	found, err := s.read.HasMessageAnywhere(ctx, string(message))
 	return found, s.failed(ctx, err)
@@ -163,8 +164,7 @@ func (s *Store) AwaitingContract(ctx context.Context, since time.Time) ([]Awaiti
 	return awaiting, s.failed(ctx, err)
 }
 
-// Message returns the stored message with the given hash, and the arrival time. It returns [ErrNotFound] if
-// it does not exist.
+// Message returns a stored message by hash, with the arrival time. It returns [ErrNotFound] if it is missing.
 func (s *Store) Message(ctx context.Context, id string, hash hire.Hash) (*hire.Message, time.Time, error) {
 	text, err := s.read.EntryOfMessage(ctx, string(hash), id)
 	if err != nil {

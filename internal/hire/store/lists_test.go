@@ -107,7 +107,7 @@ func TestOpenConversationsAndSessionsAreFound(t *testing.T) {
 	})
 }
 
-// A seeker that uses a conversation's id with two workers has two conversations, and each worker one.
+// A seeker that uses the same conversation id with two workers opens two conversations, one for each worker.
 func TestConversationsAreFoundByTheirNames(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *home) {
 		k := talks(1)[0]

@@ -10,7 +10,7 @@ import (
 // Push is an agent's push position.
 type Push struct {
 	Agent string
-	// Pushed is the number of the last event accepted, refused or given up.
+	// Pushed is the number of the last event accepted, refused or abandoned.
 	Pushed int64
 	// Failures counts the attempts since the last success.
 	Failures int64
@@ -29,8 +29,8 @@ func (s *Store) DuePushes(ctx context.Context, now time.Time, limit int) ([]Push
 	return due, nil
 }
 
-// ClaimPush leases an agent's inbox until the given time. found is false if no event is due, or if another
-// process holds the lease.
+// ClaimPush leases an agent's inbox until a time. found is false if no event is due, or if another process
+// holds the lease.
 func (s *Store) ClaimPush(
 	ctx context.Context, agent string, now, until time.Time,
 ) (claimed Push, found bool, err error) {
@@ -46,7 +46,7 @@ func (s *Store) ClaimPush(
 	return Push{Agent: agent, Pushed: rows[0].Pushed, Failures: rows[0].Failures}, true, tx.Commit()
 }
 
-// SavePush stores a position and the next attempt's time; zero means now.
+// SavePush stores a position and when to try again; zero means now.
 func (s *Store) SavePush(ctx context.Context, p Push, next time.Time) error {
 	tx, err := s.Begin(ctx)
 	if err != nil {

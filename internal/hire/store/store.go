@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/store/database"
 )
 
-// ErrNotFound: the row does not exist.
+// ErrNotFound: no such row.
 var ErrNotFound = errors.New("hire: not found")
 
 const (
@@ -52,7 +52,7 @@ func Open(ctx context.Context, address string) (*Store, error) {
 	return s, nil
 }
 
-// String returns the name of the database. It contains no password.
+// String returns the database name. It includes no password.
 func (s *Store) String() string { return s.database.Name }
 
 // Close closes the database.
@@ -60,7 +60,7 @@ func (s *Store) Close() error {
 	return errors.Join(s.read.Close(), s.write.Close(), s.database.Close())
 }
 
-// Ready returns an error if the database does not respond.
+// Ready returns an error if the database is not responding.
 func (s *Store) Ready(ctx context.Context) error {
 	_, err := s.read.CountOpen(ctx, 0, 1)
 	return s.failed(ctx, err)
@@ -97,10 +97,10 @@ func (t *Tx) Commit() error {
 	return nil
 }
 
-// Cancel rolls the transaction back. After Commit it does nothing.
+// Cancel rolls the transaction back. After Commit it has no effect.
 func (t *Tx) Cancel() error { return t.tx.Cancel() }
 
-// micros returns a time as stored in the database; 0 if the time is zero.
+// micros converts a time to the stored form; 0 if the time is zero.
 func micros(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -108,7 +108,7 @@ func micros(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-// timeOf returns a stored time in UTC.
+// timeOf converts a stored time to UTC.
 func timeOf(micros int64) time.Time {
 	if micros == 0 {
 		return time.Time{}

@@ -56,7 +56,7 @@ func TestMessageIsStoredOnce(t *testing.T) {
 	})
 }
 
-// Two strangers that use a conversation's id get a conversation of their own.
+// Strangers that use a conversation's id get a separate conversation.
 func TestStrangersHaveTheirOwnConversation(t *testing.T) {
 	seeker, worker, stranger := hiretest.NewAgent(), hiretest.NewAgent(), hiretest.NewAgent()
 	id := store.ConversationID("conv", seeker.ID, worker.ID)
@@ -69,8 +69,8 @@ func TestStrangersHaveTheirOwnConversation(t *testing.T) {
 	require.NotEqual(t, store.ConversationID("a", "b", "c"), store.ConversationID("ab", "c", ""))
 }
 
-// Messages from many conversations to a single recipient, over several connections, with some cancelled:
-// event numbers have no gaps, and a reader that continues from the last known number misses none.
+// Messages from many conversations to a single recipient, over several connections, with some canceled: event
+// numbers have no gaps, and a reader that continues from the last known number misses none.
 func TestEventNumbersHaveNoGaps(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *home) {
 		const senders, each = 6, 12
@@ -154,8 +154,8 @@ func TestCancelledMessageLeavesNothing(t *testing.T) {
 	})
 }
 
-// Two processes send to the same conversation at once: the second process waits, and sees the first process's
-// state.
+// If two processes send to the same conversation at once, the second process waits, and sees the first
+// process's state.
 func TestConversationIsLocked(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *home) {
 		k, other := talks(1)[0], open(t, h.address)
@@ -187,7 +187,7 @@ func TestConversationIsLocked(t *testing.T) {
 	})
 }
 
-// awaitLock waits until a transaction waits for a lock. SQLite does not show it.
+// awaitLock waits until a transaction waits for a lock. SQLite cannot show this.
 func (h *home) awaitLock(t *testing.T) {
 	t.Helper()
 	if !databases.IsPostgres(h.address) {
