@@ -1,8 +1,8 @@
-// Package metrics reports the state of a gateway: metrics in the form of Prometheus, liveness and readiness
-// over HTTP, and OpenTelemetry spans of requests.
+// Package metrics reports a gateway's state: Prometheus metrics, liveness and readiness over HTTP, and
+// OpenTelemetry spans of requests.
 //
-// The metrics of negotiations are computed from the database, so they survive restarts. Every process on one
+// The negotiation metrics are computed from the database, so they survive restarts. Every process on one
 // database reports the same values: in a query over several processes use max, not sum. They are at most
-// [Config].MaxAge old, because computing them reads every negotiation. The metrics of language models count
-// the calls of this process since its start.
+// [Config].MaxAge old, because computing them reads every negotiation. The language model metrics count this
+// process's calls since it started.
 package metrics

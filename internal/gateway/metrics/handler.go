@@ -27,7 +27,7 @@ const readyLimit = 2 * time.Second
 func (m *Metrics) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET "+MetricsPath, promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
-		// The metrics of the process are reported even if the database does not answer.
+		// Process metrics are reported even if the database does not respond.
 		ErrorHandling: promhttp.ContinueOnError,
 		ErrorLog:      slog.NewLogLogger(m.config.Logger.Handler(), slog.LevelError),
 	}))
@@ -55,8 +55,8 @@ type Health struct {
 // Stopping makes the readiness check fail, so that a load balancer sends no further requests.
 func (m *Metrics) Stopping() { m.stopping.Store(true) }
 
-// problem returns the reason why the process cannot serve requests; empty if it can. The log has the whole
-// error, which can name the server of the database.
+// problem returns the reason why the process cannot serve requests; empty if it can. The log contains the
+// whole error, which can name the database server.
 func (m *Metrics) problem(ctx context.Context) string {
 	if m.stopping.Load() {
 		return "process: stopping"

@@ -16,7 +16,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 )
 
-// Config describes the metrics of a process. Zero values are replaced by the defaults.
+// Config configures the metrics. Zero values select the defaults.
 type Config struct {
 	Store *store.Store
 	// MaxAge is the age up to which figures of negotiations are reported without a new query. The default is
@@ -32,7 +32,7 @@ const (
 	queryLimit = 10 * time.Second
 )
 
-// Metrics are the metrics of a process. Its methods are safe for concurrent use.
+// Metrics holds the metrics for a process. Its methods are safe for concurrent use.
 type Metrics struct {
 	config    Config
 	registry  *prometheus.Registry
@@ -42,7 +42,7 @@ type Metrics struct {
 	llmErrors prometheus.Counter
 }
 
-// New returns the metrics of a gateway, and those of the Go runtime and the process.
+// New returns metrics for a gateway, the Go runtime and the process.
 func New(config Config) *Metrics {
 	config.MaxAge = cmp.Or(config.MaxAge, defaultMaxAge)
 	config.Logger = cmp.Or(config.Logger, slog.New(slog.DiscardHandler))
@@ -61,8 +61,8 @@ func New(config Config) *Metrics {
 	return m
 }
 
-// ModelCalled counts a call of a language model that used a number of tokens, which must not be negative. A
-// call with an error counts as failed, too.
+// ModelCalled counts a language model call and the tokens used, which must not be negative. A call with an
+// error counts as failed, too.
 func (m *Metrics) ModelCalled(tokens int64, err error) {
 	m.requests.Inc()
 	m.tokens.Add(float64(tokens))
@@ -71,7 +71,7 @@ func (m *Metrics) ModelCalled(tokens int64, err error) {
 	}
 }
 
-// shared is the end of the help of a metric that every process reports.
+// shared ends the help text for metrics that every process reports.
 const shared = " in the database, the same in every process."
 
 // The metrics of negotiations.
@@ -161,7 +161,7 @@ func (n *negotiations) figures() ([]store.Total, error) {
 	if !n.read.IsZero() && time.Since(n.read) < n.config.MaxAge {
 		return n.totals, nil
 	}
-	// The interface of a collector has no context.
+	// The collector interface takes no context.
 	ctx, cancel := context.WithTimeout(context.Background(), queryLimit)
 	defer cancel()
 	until := n.config.Store.Now().Add(-settling)

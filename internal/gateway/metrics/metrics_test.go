@@ -83,7 +83,7 @@ func get(t *testing.T, handler http.Handler, path string) *httptest.ResponseReco
 	return recorder
 }
 
-// scrape returns the values of a gateway's metrics as Prometheus reads them.
+// scrape returns a gateway's metrics as Prometheus reads them.
 func scrape(t *testing.T, m *metrics.Metrics) map[string]float64 {
 	t.Helper()
 	answer := get(t, m.Handler(), metrics.MetricsPath)
@@ -155,7 +155,7 @@ func TestMetricsAreThoseOfTheDatabase(t *testing.T) {
 	})
 }
 
-// A process that reads the figures again and again counts each negotiation once, whenever it ended.
+// A process that reads the figures repeatedly counts each negotiation once, whenever it ended.
 func TestEndedNegotiationsCountOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *gateway) {
 		m := metrics.New(metrics.Config{Store: g.Store, MaxAge: time.Nanosecond})

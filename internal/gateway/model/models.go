@@ -37,15 +37,15 @@ type Config struct {
 	LogPrompts bool
 }
 
-// Models are the language models of a gateway. The nil value has none. Several goroutines can use it.
+// Models holds a gateway's language models. The nil value holds none. Models is safe for concurrent use.
 type Models struct {
 	chooser *llm.Chooser
 	names   []string
 	called  func(int64, error)
 }
 
-// New returns models. It sends no requests. It returns an error if there is no model or no budget, and for a model
-// whose name is not of the form provider:model.
+// New returns models. It sends no requests. It returns an error if there is no model or no budget, or a model
+// name is not of the form provider:model.
 func New(config Config) (*Models, error) {
 	m := &Models{called: config.Called}
 	if m.called == nil {
@@ -72,8 +72,8 @@ func New(config Config) (*Models, error) {
 	return m, err
 }
 
-// Check returns an error with [engine.ErrStrategy] for a strategy that names a model which the gateway does not have,
-// or a temperature that the model does not accept.
+// Check returns an error with [engine.ErrStrategy] if the strategy names a model that is not configured, or a
+// temperature that the model does not accept.
 func (m *Models) Check(s *engine.Strategy) error {
 	wrong := func(field, format string, values ...any) error {
 		return fmt.Errorf("%w: %s: %s", engine.ErrStrategy, field, fmt.Sprintf(format, values...))
@@ -98,11 +98,11 @@ func (m *Models) Check(s *engine.Strategy) error {
 	return nil
 }
 
-// nameOf returns the name of a strategy's model.
+// nameOf returns the name of the strategy's model.
 func nameOf(s *engine.Strategy) string { return s.LLMProvider + ":" + s.LLMModel }
 
-// Rules returns the decision of the rules for a strategy that can name a model: that of [engine.Respond], which does
-// not take back the price of a counter offer that a model has chosen.
+// Rules returns the rules' decision if a strategy can name a model: the decision by [engine.Respond], which
+// does not take back a counter offer price chosen by a model.
 func Rules(s *engine.Strategy, state engine.State, proposal terms.Terms) (engine.Decision, error) {
 	decision, err := engine.Respond(s, state, proposal)
 	if err != nil || s.LLMProvider == "" {
@@ -111,12 +111,12 @@ func Rules(s *engine.Strategy, state engine.State, proposal terms.Terms) (engine
 	return decision.NotAbove(state.Counter, proposal), nil
 }
 
-// Asks reports whether a model chooses the counter offer of a decision of [Rules].
+// Asks reports whether a model chooses the counter offer for a decision returned by [Rules].
 func (m *Models) Asks(s *engine.Strategy, d engine.Decision) bool {
 	return m != nil && isOpen(d) && slices.Contains(m.names, nameOf(s))
 }
 
-// isOpen reports whether the price of a decision can be chosen.
+// isOpen reports whether the decision's price can be chosen.
 func isOpen(d engine.Decision) bool { return d.Action == engine.Counter && d.Least < d.Terms.Price }
 
 // Question asks for the answer to a proposal.
@@ -144,29 +144,30 @@ type Answer struct {
 type Report struct {
 	// Model is the name, such as "openai:gpt-5-mini".
 	Model string `json:"model"`
-	// Text is the model's reason: untrusted text of up to 300 bytes without control characters.
+	// Text is the model's reason: untrusted text of up to 300 bytes, with no control characters.
 	Text string `json:"text,omitempty"`
-	// LowestMicro and HighestMicro are the band of the counter offer.
+	// LowestMicro and HighestMicro limit the counter offer's band.
 	LowestMicro  uint64 `json:"lowest_price_micro"`
 	HighestMicro uint64 `json:"highest_price_micro"`
-	// ChosenPrice is the price as the model wrote it; empty for a suggested one.
+	// ChosenPrice is the price as the model wrote it; empty if it chose a suggested price.
 	ChosenPrice string `json:"chosen_price,omitempty"`
-	// Correction tells how the price was moved into the band; empty for a price inside.
+	// Correction tells how the price was moved into the band; empty if it was inside.
 	Correction string `json:"correction,omitempty"`
-	// Fallback tells why the rules decided; empty for the model's choice. Failure is the failure of the model, and
-	// HTTPStatus the status of a temporary one.
+	// Fallback tells why the rules decided; empty for the model's choice. Failure is the model's failure, and
+	// HTTPStatus the status if the failure is temporary.
 	Fallback   string      `json:"fallback,omitempty"`
 	Failure    llm.Failure `json:"failure,omitempty"`
 	HTTPStatus int         `json:"http_status,omitempty"`
-	// Tokens are the tokens of all requests, input and output. Cost is their cost in millionths of a US dollar, 0 for
-	// models without a price. Requests without a count have their highest number.
+	// Tokens counts the tokens in all requests, input and output. Cost is their cost in millionths of a US
+	// dollar, 0 if the model price is unknown. Requests that report no count are counted with their highest
+	// possible number.
 	Tokens int64            `json:"tokens"`
 	Cost   llm.MicroDollars `json:"cost_microdollars"`
 	// Milliseconds is the time that the answer took.
 	Milliseconds int64 `json:"milliseconds"`
 }
 
-// FallbackMissing is the [Report.Fallback] of a strategy whose model the gateway does not have any more.
+// FallbackMissing is the [Report.Fallback] if the gateway no longer has the strategy's model.
 const FallbackMissing = "the gateway does not have the model"
 
 // Answer answers a proposal. If the model gives no usable answer before the deadline, it returns the rules' decision
@@ -218,19 +219,19 @@ func (r *Report) complete(record *llm.Record) {
 	}
 }
 
-// facts are the part of a model's facts about licences. Prices are in the other parts.
+// facts is the part of a model's facts about licences. Prices are in the other parts.
 type facts struct {
 	Currency string       `json:"currency"`
 	Style    engine.Style `json:"negotiation_style"`
 	Tone     engine.Tone  `json:"tone"`
-	// Proposed are the client's terms, and Offered those of the counter offer.
+	// Proposed contains the client's terms, and Offered the counter offer's.
 	Proposed otherTerms `json:"client_terms"`
 	Offered  otherTerms `json:"offered_terms"`
-	// Differences are the rules' reasons for the counter offer.
+	// Differences lists the rules' reasons for the counter offer.
 	Differences string `json:"differences"`
 }
 
-// otherTerms are terms without the price.
+// otherTerms holds all terms except the price.
 type otherTerms struct {
 	TTLSeconds     uint32          `json:"token_ttl_seconds"`
 	BurstRPS       uint32          `json:"burst_rps"`
@@ -242,7 +243,7 @@ func otherTermsOf(t terms.Terms) otherTerms {
 	return otherTerms{t.TTLSeconds, t.BurstRPS, t.Purposes, t.PrepaidFetches}
 }
 
-// publisher and client are the numbers of the parties in a position.
+// publisher and client number the parties in a position.
 const (
 	publisher = 0
 	client    = 1

@@ -47,7 +47,7 @@ func saying(text string) *scripted {
 	}}
 }
 
-// pricing is the text of a model that offers a price.
+// pricing returns a model response that offers a price.
 func pricing(price, reason string) string {
 	text, err := json.Marshal(map[string]any{"reason": reason, "move": "offer", "candidate": 0, "price": price})
 	if err != nil {
@@ -87,13 +87,13 @@ func question(s *engine.Strategy, state engine.State, price uint64) model.Questi
 	}
 }
 
-// unusable is the reason of a fallback after a failure.
+// unusable is the fallback reason after a failure.
 const unusable = "no model has given a usable answer"
 
 const friendly = "Your proposal is reasonable but below our preferred rate."
 
-// TestModelCountersAsInTheDocument: 1,500 is offered, the model counters 1,900 with a friendly text, and 1,800 is
-// accepted by the rules, without a model.
+// TestModelCountersAsInTheDocument: 1,500 is offered, the model counters 1,900 with a friendly text, and the
+// rules accept 1,800, with no model involved.
 func TestModelCountersAsInTheDocument(t *testing.T) {
 	var sent llm.Request
 	gpt := saying(pricing("0.0019", friendly))
@@ -180,8 +180,8 @@ func TestFurtherRoundShowsTheHistory(t *testing.T) {
 	require.Equal(t, 20, facts.Rounds)
 }
 
-// TestNoResponseLeavesTheBand draws what a manipulated model can say. Each answer is a counter offer of the band, and
-// the text stays in the report.
+// TestNoResponseLeavesTheBand draws responses from a manipulated model. Each answer is a counter offer in the
+// band, and the text stays in the report.
 func TestNoResponseLeavesTheBand(t *testing.T) {
 	const rules = uint64(2750)
 	const rejecting = `{"reason":"r","move":"reject","candidate":0,"price":""}`

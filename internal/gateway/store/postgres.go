@@ -129,8 +129,8 @@ func (p *postgres) beginTx(ctx context.Context, options pgx.TxOptions) (session,
 
 const (
 	commit = "COMMIT"
-	// The timeouts for a commit with writes and for a rollback. Neither is cancelled with the request. After
-	// a timeout, the connection is closed, and the server rolls back an open transaction.
+	// The timeouts for a commit with writes and for a rollback. Neither is canceled with the request. After a
+	// timeout, the connection is closed, and the server rolls back an open transaction.
 	commitLimit   = 30 * time.Second
 	rollbackLimit = 5 * time.Second
 )

@@ -8,10 +8,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/amount"
 )
 
-// Decimals is the number of decimals of a micro unit.
+// Decimals is the number of decimals in a micro unit.
 const Decimals = 6
 
-// Decimal is a number of micro units. Its text is the exact amount of the currency: 1,800 is 0.0018.
+// Decimal is a number of micro units. The text is the exact currency amount: 1,800 is 0.0018.
 type Decimal uint64
 
 // ParseDecimal reads an amount of the currency, such as "0.0018". It has at most six digits after the point,

@@ -9,49 +9,49 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/strictjson"
 )
 
-// LicenseVersion is the version of licence documents.
+// LicenseVersion is the licence document version.
 const LicenseVersion = "1.0"
 
 // Limits of licence documents.
 const (
-	// MaxName is the length of the longest publisher or agent name, in characters.
+	// MaxName limits publisher and agent names, in characters.
 	MaxName = 253
-	// MaxLicenseSize is the size of the largest licence document, in bytes.
+	// MaxLicenseSize limits licence documents, in bytes.
 	MaxLicenseSize = 16 * 1024
-	// maxRules is the highest number of rules in a licence.
+	// maxRules limits the rules in a licence.
 	maxRules = 16
 )
 
-// License is the licence document that a publisher's server enforces: the policy_json of a policy.
+// License is a licence document, enforced by the publisher's server: a policy's policy_json.
 type License struct {
 	// Version is [LicenseVersion].
 	Version string `json:"version"`
-	// Publisher is the publisher's host name.
+	// Publisher is a host name.
 	Publisher string `json:"publisher"`
 	// Rules has a rule for each agent, at least one.
 	Rules []Rule `json:"rules"`
 }
 
-// Rule is the permission that a licence gives to an agent.
+// Rule is an agent's permission.
 type Rule struct {
-	// Agent is the verified name of the client.
+	// Agent is the client's verified name.
 	Agent string `json:"agent"`
 	Allow bool   `json:"allow"`
 	// PricePerFetch is in the currency of the publisher, exact.
 	PricePerFetch Decimal `json:"price_per_fetch"`
-	// TokenTTLSeconds is the lifetime of access tokens in seconds.
+	// TokenTTLSeconds is how long access tokens live, in seconds.
 	TokenTTLSeconds uint32 `json:"token_ttl_seconds"`
-	// MaxRPS is the highest rate of requests per second.
+	// MaxRPS limits requests per second.
 	MaxRPS  uint32    `json:"max_rps"`
 	Purpose []Purpose `json:"purpose"`
-	// PrepaidFetches is the number of fetches that are paid in advance.
+	// PrepaidFetches counts the fetches paid in advance.
 	PrepaidFetches uint64 `json:"prepaid_fetches"`
-	// ValidUntil is the end of the licence: a UTC time in whole seconds.
+	// ValidUntil is when the licence ends: a UTC time in whole seconds.
 	ValidUntil time.Time `json:"valid_until"`
 }
 
-// NewLicense returns the licence of agreed terms. The end of the licence is rounded down to a whole second.
-// It returns an error with [ErrInvalid] for invalid terms or names, or without an end.
+// NewLicense returns the licence for agreed terms. The licence's end is rounded down to a whole second. It
+// fails with [ErrInvalid] if terms or names are invalid, or validUntil is zero.
 func NewLicense(publisher, agent string, agreed Terms, validUntil time.Time) (License, error) {
 	normal := agreed.Normal()
 	license := License{Version: LicenseVersion, Publisher: publisher, Rules: []Rule{{
@@ -123,5 +123,5 @@ func (r Rule) Terms() Terms {
 	}
 }
 
-// Text returns the document as JSON, with the keys in the order of the fields.
+// Text returns the document as JSON, with the keys in field order.
 func (l License) Text() ([]byte, error) { return json.Marshal(l) }

@@ -11,21 +11,21 @@ import (
 // block is a range of characters.
 type block struct{ first, last rune }
 
-// excluded are the characters that a name must not have, in ascending order: invisible ones, so that names do
-// not differ only by them, and those that change how a terminal or a log shows the others. The ranges are
+// excluded lists the characters forbidden in names, sorted: invisible characters, so that names never differ
+// only invisibly, and characters that change how a terminal or a log shows the others. The ranges are
 // explicit, so that clients and gateways agree whatever version of Unicode their libraries have. Unassigned
-// characters are allowed, except in planes 4 to 14, and where Unicode reserves them for controls or
+// characters are allowed, except in planes 4 to 14, and where Unicode reserves code points for controls or
 // noncharacters.
 var excluded = []block{
 	{0x0000, 0x001F},        // control characters
 	{0x007F, 0x00A0},        // control characters, and the no-break space
 	{0x00AD, 0x00AD},        // soft hyphen
 	{0x034F, 0x034F},        // combining grapheme joiner
-	{0x0600, 0x0605},        // Arabic signs that enclose the digits after them
+	{0x0600, 0x0605},        // Arabic signs that enclose following digits
 	{0x061C, 0x061C},        // Arabic letter mark, which changes the direction
 	{0x06DD, 0x06DD},        // Arabic sign that encloses the digits after it
 	{0x070F, 0x070F},        // Syriac abbreviation mark
-	{0x0890, 0x0891},        // Arabic currency signs that enclose the digits after them
+	{0x0890, 0x0891},        // Arabic currency signs that enclose following digits
 	{0x08E2, 0x08E2},        // Arabic sign that encloses the digits after it
 	{0x115F, 0x1160},        // Hangul fillers
 	{0x1680, 0x1680},        // Ogham space
@@ -77,8 +77,8 @@ func ranges(first rune) string {
 	return text.String()
 }
 
-// CheckName returns an error unless a name has 1 to [MaxName] characters of valid UTF-8 that [NamePattern]
-// matches: all have a form that a terminal or a log prints, and at least one is no space.
+// CheckName fails unless a name consists of 1 to [MaxName] characters of valid UTF-8 that [NamePattern]
+// matches: all have a form that a terminal or a log prints, and at least one is not a space.
 func CheckName(name string) error {
 	switch {
 	case strings.Trim(name, " ") == "":

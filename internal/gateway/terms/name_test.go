@@ -18,7 +18,7 @@ func TestNamesHaveVisibleCharacters(t *testing.T) {
 		unicode.Cc, unicode.Cf, unicode.Co, unicode.Z, unicode.Other_Default_Ignorable_Code_Point,
 		unicode.Variation_Selector, unicode.Bidi_Control, unicode.Noncharacter_Code_Point, unicode.Join_Control,
 	}
-	// These have no form of their own, though Unicode does not class them as invisible.
+	// These have no form of their own, though Unicode does not class these as invisible.
 	blank := map[rune]bool{0x2800: true, 0xFFFC: true, 0xFFFD: true, 0x16FE4: true, 0x1D159: true}
 	for char := rune(0x13440); char <= 0x13455; char++ {
 		blank[char] = true
@@ -46,8 +46,8 @@ func TestNamesHaveVisibleCharacters(t *testing.T) {
 	}
 }
 
-// A client's library can have another version of Unicode than the gateway. So the gateway accepts a name with
-// a character that is too new for one of them.
+// A client's library can have another version of Unicode than the gateway. So the gateway accepts names with
+// characters that are too new for one side.
 func TestNamesDoNotDependOnTheVersionOfUnicode(t *testing.T) {
 	for _, char := range []rune{
 		0x0378,  // not assigned

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Purpose is a use of content. The zero value is no purpose.
+// Purpose is a content use. The zero value is no purpose.
 type Purpose uint8
 
 // The purposes.
 const (
-	// Inference uses content as the input of a model that answers a request.
+	// Inference uses content as model input to answer a request.
 	Inference Purpose = iota + 1
-	// Training computes the weights of a model from content.
+	// Training computes model weights from content.
 	Training
 	// FineTuning adapts the weights of an existing model.
 	FineTuning
@@ -34,7 +34,7 @@ var purposeNames = [...]string{
 
 var purposeList = strings.Join(purposeNames[:], ", ")
 
-// Purposes returns all purposes in their order.
+// Purposes returns all purposes in ascending order.
 func Purposes() []Purpose {
 	all := make([]Purpose, len(purposeNames))
 	for at := range all {
@@ -83,7 +83,7 @@ func (p *Purpose) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// CheckPurposes returns an error if a purpose is unknown or occurs twice. The list can be empty.
+// CheckPurposes fails if a purpose is unknown or occurs twice. The list can be empty.
 func CheckPurposes(list []Purpose) error {
 	for at, purpose := range list {
 		switch {

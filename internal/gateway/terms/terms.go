@@ -1,4 +1,4 @@
-// Package terms has the terms of a licence for content: validation, JSON, and the licence document.
+// Package terms defines content licence terms: validation, JSON, and the licence document.
 //
 // Prices are whole micro units of the publisher's currency for each fetch: 1,800 is 0.0018. No price is a
 // floating point number.
@@ -17,18 +17,18 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/strictjson"
 )
 
-// Limits of terms. With them, all fields are exact in JSON readers that use 64-bit floating point, and the
-// price of all prepaid fetches has at most 64 bits.
+// Term limits. They keep all fields exact in JSON readers that use 64-bit floating point, and the total price
+// of prepaid fetches within 64 bits.
 const (
-	// MaxPrice is the highest price of a fetch, in micro units: a thousand of the currency.
+	// MaxPrice is the highest price per fetch, in micro units: a thousand of the currency.
 	MaxPrice = 1_000_000_000
-	// MaxTTLSeconds is the longest lifetime of a token, in seconds: 365 days.
+	// MaxTTLSeconds is the longest token lifetime, in seconds: 365 days.
 	MaxTTLSeconds = 365 * 24 * 60 * 60
 	// MaxRPS is the highest burst rate, in requests per second.
 	MaxRPS = 1_000_000
-	// MaxFetches is the highest number of prepaid fetches.
+	// MaxFetches limits prepaid fetches.
 	MaxFetches = 10_000_000_000
-	// MaxSize is the size of the largest JSON document of terms, in bytes.
+	// MaxSize limits JSON documents of terms, in bytes.
 	MaxSize = 4096
 )
 
@@ -37,21 +37,20 @@ var ErrInvalid = errors.New("invalid terms")
 
 // Terms are what a client and a publisher bargain about.
 type Terms struct {
-	// Price is the price of a fetch in micro units, from 0 to [MaxPrice].
+	// Price is the price per fetch in micro units, from 0 to [MaxPrice].
 	Price uint64 `json:"price_per_fetch_micro"`
-	// TTLSeconds is the lifetime of an access token in seconds, from 0 to [MaxTTLSeconds].
+	// TTLSeconds is how long an access token lives, in seconds, from 0 to [MaxTTLSeconds].
 	TTLSeconds uint32 `json:"token_ttl_seconds"`
-	// BurstRPS is the highest rate of requests per second, from 0 to [MaxRPS].
+	// BurstRPS limits requests per second, from 0 to [MaxRPS].
 	BurstRPS uint32 `json:"burst_rps"`
 	// Purposes are the permitted uses: at least one, none twice.
 	Purposes []Purpose `json:"purposes"`
-	// PrepaidFetches is the number of fetches that the client pays in advance, from 0 to [MaxFetches].
+	// PrepaidFetches counts the fetches that the client pays in advance, from 0 to [MaxFetches].
 	PrepaidFetches uint64 `json:"prepaid_fetches"`
 }
 
-// Parse reads and validates terms from a JSON object. Only prepaid_fetches can be missing. It returns an
-// error with [strictjson.ErrInvalid] or [ErrInvalid]. The purposes of the result are in the order of
-// [Purposes].
+// Parse reads and validates terms from a JSON object. Only prepaid_fetches can be missing. It fails with
+// [strictjson.ErrInvalid] or [ErrInvalid]. The result's purposes are sorted as in [Purposes].
 func Parse(data []byte) (Terms, error) {
 	var t Terms
 	err := strictjson.Decode(data, MaxSize, &t,
@@ -65,7 +64,7 @@ func Parse(data []byte) (Terms, error) {
 	return t.Normal(), nil
 }
 
-// Validate returns an error with [ErrInvalid] that names the field that is outside its range.
+// Validate returns an error with [ErrInvalid] that names the field outside the valid range.
 func (t Terms) Validate() error {
 	for _, field := range []struct {
 		name         string
@@ -92,14 +91,14 @@ func (t Terms) Validate() error {
 // Total returns the price of the prepaid fetches in micro units. The terms must be valid.
 func (t Terms) Total() uint64 { return t.Price * t.PrepaidFetches }
 
-// Normal returns the terms with a new list of their purposes, in the order of [Purposes].
+// Normal returns the terms with a new list of purposes, sorted as in [Purposes].
 func (t Terms) Normal() Terms {
 	t.Purposes = slices.Clone(t.Purposes)
 	slices.Sort(t.Purposes)
 	return t
 }
 
-// Equal reports whether two valid terms are the same. The order of purposes does not count.
+// Equal reports whether two valid terms are the same, in whatever order the purposes are.
 func (t Terms) Equal(other Terms) bool {
 	return t.Price == other.Price && t.Matches(other)
 }
@@ -110,8 +109,8 @@ func (t Terms) Matches(other Terms) bool {
 		t.PrepaidFetches == other.PrepaidFetches && slices.Equal(t.Normal().Purposes, other.Normal().Purposes)
 }
 
-// canonical has the fields of Terms in the order of their names, as RFC 8785 requires. json.Marshal keeps the
-// other rules for these values: integers below 2^53, and names of purposes.
+// canonical contains the fields of Terms sorted by name, as RFC 8785 requires. json.Marshal keeps the other
+// rules for these values: integers below 2^53, and names of purposes.
 type canonical struct {
 	BurstRPS       uint32    `json:"burst_rps"`
 	PrepaidFetches uint64    `json:"prepaid_fetches"`
