@@ -128,7 +128,7 @@ func readsBack(t *testing.T, database *Database, escrowed *big.Int) {
 	require.Equal(t, []string{most, ""}, records[41][10:12])
 }
 
-// The view violations finds an amount that is wrong by one unit, in either direction.
+// The view violations finds an amount wrong by one unit, in either direction.
 func TestAWrongAmountIsAViolation(t *testing.T) {
 	for name, change := range map[string]func(steps []step){
 		"an escrow that is larger": func(steps []step) { steps[0].events[0].(*protocol.NegotiationCreated).EscrowAmount++ },

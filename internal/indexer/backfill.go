@@ -45,7 +45,7 @@ func (x *Indexer) backfillAll(ctx context.Context) error {
 	return nil
 }
 
-// listBacklog lists the rest of the backlog. It stores each page with the cursor of the next one.
+// listBacklog lists the rest of the backlog. It stores each page with the cursor for the next page.
 func (x *Indexer) listBacklog(ctx context.Context) error {
 	if x.progress.backlog.listed {
 		return nil

@@ -102,7 +102,7 @@ func (c *call) vault() solana.PublicKey {
 }
 
 // transfersAreComplete reports whether no vault lost more than the transfers from it. Anyone can pay into a
-// vault, so one can have lost less.
+// vault, so a vault can have lost less.
 func transfersAreComplete(calls []call, keys []solana.PublicKey, meta *rpc.TransactionMeta) bool {
 	before, isBefore := balances(meta.PreTokenBalances)
 	after, isAfter := balances(meta.PostTokenBalances)

@@ -98,7 +98,7 @@ func openMemory(t require.TestingT, ctx context.Context) *Database {
 	return &Database{Dialect: SQLite, Name: "memory", database: index}
 }
 
-// openWithoutTables opens a database whose tables the test creates, and creates a missing SQLite file.
+// openWithoutTables opens a database, leaving the tables to the test, and creates a missing SQLite file.
 func openWithoutTables(t *testing.T, address string) *Database {
 	t.Helper()
 	if path, is := strings.CutPrefix(address, "sqlite:"); is {

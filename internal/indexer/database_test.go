@@ -142,8 +142,8 @@ func TestTheSlashesOfAnAddressAreNotPartOfThePath(t *testing.T) {
 	require.NoFileExists(t, "missing.db")
 }
 
-// A context that ends before the commit is returned as the error, and a panic leaves no transaction for which
-// Close would wait.
+// A context that ends before the commit is returned as the error, and a panic leaves no transaction that
+// would block Close.
 func TestTransactionsEndWithTheirContextAndPanics(t *testing.T) {
 	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "x.db"), "postgres": server.Create(t)} {
 		t.Run(name, func(t *testing.T) {

@@ -32,8 +32,8 @@ type fileState struct {
 	modified time.Time
 }
 
-// read adds the declarations in new and changed files. It logs refused files, and returns errors of the
-// database only.
+// read adds the declarations in new and changed files. It logs refused files, and returns database errors
+// only.
 func (f *declarationFolder) read(ctx context.Context) error {
 	if f == nil || time.Since(f.last) < readFolderEvery {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/identity"
 )
 
-// Limits of declarations. An agent that reaches the first one can declare nothing more.
+// Declaration limits. An agent that reaches the first limit can declare nothing more.
 const (
 	// MaxDeclarations is how many declarations a database keeps per agent.
 	MaxDeclarations = 1000

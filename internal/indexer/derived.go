@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// derivedColumn is a column for people, which is calculated from another one.
+// derivedColumn is a column for people, calculated from another column.
 type derivedColumn struct {
 	exportedColumn
 	// source is the index of the source column.

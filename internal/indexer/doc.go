@@ -13,11 +13,11 @@
 //
 // The node lists the transactions that mention the program, newest first. The checkpoint is a slot.
 // Everything up to and including it is in the database and final. A poll lists the transactions after it,
-// reads the new ones (logs, block, accounts), and writes rows and checkpoint in one database transaction:
-// however the process ends, no row is missing or duplicated. The list must contain the last transaction at or
-// before the checkpoint; if the node no longer lists it, Run returns [ErrHistoryGone] instead of leaving a
-// gap. A backfill first lists a history that is too long for one poll into the database, page by page, and
-// then reads it from the oldest transaction on. A restart continues it.
+// reads the new transactions (logs, block, accounts), and writes rows and checkpoint in one database
+// transaction: however the process ends, no row is missing or duplicated. The list must contain the last
+// transaction at or before the checkpoint; if the node no longer lists it, Run returns [ErrHistoryGone]
+// instead of leaving a gap. A backfill first lists a history too long for one poll into the database, page by
+// page, and then reads it from the oldest transaction on. A restart continues it.
 //
 // # Forks
 //
@@ -41,6 +41,6 @@
 //
 // # Amounts
 //
-// An amount has 64 bits without sign. No SQL integer has: amounts are NUMERIC(20, 0) in PostgreSQL and
-// decimal TEXT in SQLite, and sums in views are exact in both.
+// An amount is an unsigned 64-bit integer. SQL integers are signed: amounts are NUMERIC(20, 0) in PostgreSQL
+// and decimal TEXT in SQLite, and sums in views are exact in both.
 package indexer

@@ -63,7 +63,7 @@ func TestTruncatedLogsAreMarkedAndTheAccountIsRead(t *testing.T) {
 	f.matches()
 }
 
-// If its creation is unknown, a negotiation shows the amounts of its last event, and NULL for all others. A
+// If the creation is unknown, a negotiation shows the amounts in the last event, and NULL for all others. A
 // returned bond does not count as forfeited.
 func TestUnknownAmountsAreNull(t *testing.T) {
 	for name, database := range map[string]*Database{"sqlite": newSQLite(t), "postgres": openAt(t, server.Create(t))} {

@@ -164,8 +164,8 @@ func (x *Indexer) differs(ctx context.Context, was storedSlot, is []transaction.
 	return "", nil
 }
 
-// confirmGone returns an error if a transaction that is not listed still exists: a lagging node does not list
-// it either.
+// confirmGone returns an error if an unlisted transaction still exists: a lagging node does not list it
+// either.
 func (x *Indexer) confirmGone(ctx context.Context, was storedSlot, now map[solana.Signature]bool, head uint64) error {
 	for signature := range was.signatures {
 		if now[signature] {

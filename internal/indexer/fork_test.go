@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// follower is an indexer whose polls a test starts one by one.
+// follower is an indexer that a test polls step by step.
 type follower struct {
 	t        *testing.T
 	chain    *scriptedChain
@@ -115,7 +115,7 @@ func TestABlockThatIsReplacedIsReadAgain(t *testing.T) {
 	require.Equal(t, "555000", value[string](f, `SELECT current_offer_amount FROM account_states`))
 	f.matches()
 
-	// The slot is skipped, and the transaction is in another one.
+	// The slot is skipped, and the transaction is in another slot.
 	chain.forkAt(103)
 	chain.add(105, 1, steps[3])
 	f.poll()
@@ -182,7 +182,7 @@ func TestATransactionThatIsListedLateGoesToItsPlace(t *testing.T) {
 	}
 }
 
-// A node that lags behind another one at the same address deletes nothing.
+// A node that lags behind another node at the same address deletes nothing.
 func TestALaggingNodeDeletesNothing(t *testing.T) {
 	chain, steps := forkingChain(t)
 	f := follow(t, chain, rpc.CommitmentConfirmed)

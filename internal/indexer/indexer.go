@@ -153,7 +153,7 @@ func permanently(err error) error {
 	return backoff.Permanent(err)
 }
 
-// poll indexes everything that is on the chain now.
+// poll indexes everything currently on the chain.
 func (x *Indexer) poll(ctx context.Context) error {
 	if x.progress == nil {
 		if err := x.begin(ctx); err != nil {

@@ -61,7 +61,7 @@ func kill(t *testing.T, command *exec.Cmd) {
 	require.False(t, ended.Exited(), "the indexer ended by itself")
 }
 
-// killedIndex is a database whose indexer is killed repeatedly.
+// killedIndex is a database with a repeatedly killed indexer.
 type killedIndex struct {
 	address string
 	// timeLimit is how long an indexer runs before it is killed. It grows after a kill before the first
@@ -90,7 +90,7 @@ func (v *killedIndex) runAndKill(t *testing.T, endpoint string) {
 	v.wrote++
 }
 
-// An indexer that is killed at any moment leaves the same database as an indexer never killed.
+// An indexer killed at any moment leaves the same database as an indexer never killed.
 func TestAKilledIndexerLosesAndRepeatsNothing(t *testing.T) {
 	s := newScenario(t)
 	addresses := map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "killed.db"), "postgres": server.Create(t)}

@@ -162,7 +162,7 @@ func (o *outcome) addMissing(item pastEvent) error {
 	return nil
 }
 
-// endWithoutEvent ends the negotiation by an instruction whose event is unknown. It succeeded, so the
+// endWithoutEvent ends the negotiation by an instruction with an unknown event. It succeeded, so the
 // negotiation is over.
 func (o *outcome) endWithoutEvent(status protocol.NegotiationStatus, slot uint64) {
 	if o.end == nil {
@@ -324,7 +324,7 @@ func (o *outcome) bondParts() (toBuyer, toSeller *uint64) {
 	return &o.bond.toBuyer, &o.bond.toSeller
 }
 
-// difference returns a - b; nil if that is negative.
+// difference returns a - b; nil if negative.
 func difference(a, b uint64) *big.Int {
 	if b > a {
 		return nil

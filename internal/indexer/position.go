@@ -13,7 +13,7 @@ import (
 type position struct {
 	protocol.Negotiation
 	address solana.PublicKey
-	// knowsMetadata is unset if the current metadata came with an offer whose instruction is unknown.
+	// knowsMetadata is unset if the current metadata came with an offer with an unknown instruction.
 	knowsMetadata bool
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// revealingChain has a negotiation in which both prices are revealed at slots 102 and 103, and one in which
-// there is no zone between them.
+// revealingChain contains two negotiations: one reveals both prices at slots 102 and 103, the other leaves no
+// zone between them.
 func revealingChain(t *testing.T, buyer, seller uint64) *scriptedChain {
 	t.Helper()
 	chain, none := newScriptedChain(), newScriptedScenario(2, 1)

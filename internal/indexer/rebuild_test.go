@@ -207,7 +207,7 @@ func TestEveryEventCanBeRebuilt(t *testing.T) {
 	}
 }
 
-// An instruction on the configuration that is not rebuilt makes the configuration unknown.
+// A configuration instruction that is not rebuilt makes the configuration unknown.
 func TestEveryConfigInstructionIsRebuilt(t *testing.T) {
 	for _, instruction := range protocol.Instructions() {
 		effects := instruction.Effects()

@@ -8,7 +8,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// ErrUnknownNegotiation means that the database has no event of the negotiation.
+// ErrUnknownNegotiation means that the database contains no event of the negotiation.
 var ErrUnknownNegotiation = errors.New("the database has no event of this negotiation")
 
 // Events returns the events of the latest negotiation at an address, in order. Complete is false if events

@@ -91,7 +91,7 @@ func (s *scenario) takePart(negotiation solana.PublicKey, session uint64) {
 		haggle.Deposit{}).Build(s.ctx))(s.Seller)
 }
 
-// decimalsOf returns the decimals of a scenario mint.
+// decimalsOf returns a scenario mint's decimals.
 func (s *scenario) decimalsOf(mint solana.PublicKey) uint8 {
 	if mint == solana.WrappedSol {
 		return 9
@@ -137,7 +137,8 @@ func (s *scenario) bargain(session uint64) {
 	s.close(negotiation)
 }
 
-// twoLives plays a negotiation that is rejected and closed, and one with other terms at the same address.
+// twoLives plays a negotiation that is rejected and closed, and another with different terms at the same
+// address.
 func (s *scenario) twoLives(session uint64) solana.PublicKey {
 	s.t.Helper()
 	first := s.invited(session, nil)

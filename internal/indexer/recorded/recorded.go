@@ -27,8 +27,8 @@ type Negotiation struct {
 	// Agreed reports whether a price is agreed.
 	Agreed bool
 	Price  uint64
-	// Ending is "settled", "rejected", "expired" or "agreed", for a price that is being paid by milestones. It
-	// is empty while the negotiation is open.
+	// Ending is "settled", "rejected", "expired" or "agreed", for a price being paid by milestones. It is
+	// empty while the negotiation is open.
 	Ending string
 	// EndedAt is when the bargaining ended by agreement, rejection or expiry, in Unix seconds; 0 before.
 	EndedAt int64
