@@ -47,8 +47,8 @@ var probes = []Kind{LowBaller, Climber, Mirror}
 // Population is the number of buyers in the report and the tests, with seeds from 0.
 const Population = 8_000
 
-// Publisher returns the document's strategy, which the population buys from, in a style: it accepts 1,000
-// micro units or more, prefers 2,000, asks for up to 5,000 and rejects prices below 500.
+// Publisher returns the document's strategy, used by the population, in a style: it accepts 1,000 micro units
+// or more, prefers 2,000, asks for up to 5,000 and rejects prices below 500.
 func Publisher(style engine.Style) (engine.Strategy, error) {
 	s := engine.NewStrategy()
 	s.Style, s.PublishedFloor, s.MinPrice, s.PreferredPrice, s.MaxPrice = style, 500, 1_000, 2_000, 5_000
@@ -86,13 +86,13 @@ func draw(s *engine.Strategy, kind Kind, seed uint64, random *bargain.Random) Bu
 	return b
 }
 
-// Result describes the end of a purchase.
+// Result describes a purchase's outcome.
 type Result struct {
 	// Price is the agreed price; 0 if there was no agreement.
 	Price uint64
 	// Least is the lowest price that the publisher asked or accepted; the largest uint64 if none.
 	Least uint64
-	// Proposals are the proposals of the purchase, in their order.
+	// Proposals lists the proposed prices in order.
 	Proposals []uint64
 }
 

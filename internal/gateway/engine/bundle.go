@@ -11,7 +11,7 @@ import (
 // MaxBundle is the highest number of publishers in a bundle.
 const MaxBundle = 64
 
-// ErrBundle is in the chain of the errors of invalid bundles.
+// ErrBundle is wrapped by errors about invalid bundles.
 var ErrBundle = errors.New("invalid bundle")
 
 // BundlePart is a publisher's decision on the bundle's proposal.
@@ -28,7 +28,7 @@ type BundleResult struct {
 	// Agreed holds each required publisher's accepted terms, in part order, if Action is [Accept]: each
 	// becomes a licence. Otherwise it is empty, and no licence is issued.
 	Agreed []BundleAgreement
-	// Open lists the publishers whose required parts are not accepted, in part order.
+	// Open lists, in part order, the publishers of required parts that are not accepted.
 	Open []int64
 }
 

@@ -7,7 +7,7 @@
 //	send(decision.Answer()) // all that the client receives
 //	state, deadline = state.Next(proposal, decision), strategy.Deadline(decision.Action, began, now)
 //
-// The caller sets a negotiation whose deadline has passed to the status timeout, before it asks for a decision.
+// The caller sets a negotiation past the deadline to the status timeout, before it requests a decision.
 //
 // # Order of the rules
 //

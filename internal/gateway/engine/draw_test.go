@@ -33,7 +33,7 @@ func at(price uint64) terms.Terms {
 	return terms.Terms{Price: price, TTLSeconds: 600, BurstRPS: 10, Purposes: []terms.Purpose{terms.Inference}}
 }
 
-// anywhere draws a number from least to most. Half of the numbers are spread evenly: those of rapid are
+// anywhere draws a number from least to most. Half of the numbers are spread evenly: rapid's own numbers are
 // mostly next to the limits.
 func anywhere(least, most uint64) *rapid.Generator[uint64] {
 	spread := rapid.Map(rapid.Uint64(), func(seed uint64) uint64 {

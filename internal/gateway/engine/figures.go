@@ -178,7 +178,7 @@ func issue(name string, count int) bargain.Issue {
 	return bargain.Categorical(name, names...)
 }
 
-// table returns the utility of each value of an issue to a side.
+// table returns an issue's utility to a side, for each value.
 func (o *outcomes) table(domain *bargain.Domain, at, side int) utility.Table {
 	table := make(utility.Table, domain.Issue(at).Count)
 	for index := range table {

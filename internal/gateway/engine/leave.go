@@ -38,9 +38,9 @@ func LeaveReasons() []LeaveReason {
 // IsValid reports whether the reason is one of [LeaveReasons].
 func (r LeaveReason) IsValid() bool { return slices.Contains(LeaveReasons(), r) }
 
-// Leave answers a party that ends the negotiation before the deadline, with a rejection. The terms of an
-// agreement that waits for approval bind: the client cannot leave it, and the publisher approves or refuses
-// it. Leave returns [ErrFinal], [ErrAwaitingApproval], or an error for an unknown reason.
+// Leave answers a party that ends the negotiation before the deadline, with a rejection. An agreement's terms
+// are binding while it awaits approval: the client cannot leave it, and the publisher approves or refuses it.
+// Leave returns [ErrFinal], [ErrAwaitingApproval], or an error for an unknown reason.
 func Leave(s *Strategy, state State, by Party, why LeaveReason) (Decision, error) {
 	if !why.IsValid() {
 		return Decision{}, fmt.Errorf("reason: %.40q is unknown; use one of %v", string(why), LeaveReasons())

@@ -38,7 +38,7 @@ func TestMinimaWithOneWalkAwayPriceGiveTheSameAnswers(t *testing.T) {
 	})
 }
 
-// compareNegotiations plays random proposals against two strategies whose answers must be the same.
+// compareNegotiations plays random proposals against two strategies that must give the same answers.
 func compareNegotiations(t *rapid.T, one, other *Strategy) {
 	var states [2]State
 	for range one.MaxRounds + 1 {
@@ -163,9 +163,9 @@ func (a *attacker) bisect(round uint32) terms.Terms {
 	return proposal
 }
 
-// TestTenNegotiationsTeachNoMoreThanTheWalkAwayPrice plays the negotiations of an hour against all styles, each as a
-// new client. No attacker's interval for the minimum is narrower than a step of the public list, and low proposals
-// teach nothing.
+// TestTenNegotiationsTeachNoMoreThanTheWalkAwayPrice plays an hour's negotiations against all styles, each as
+// a new client. No attacker's interval for the minimum is narrower than a step of the public list, and low
+// proposals teach nothing.
 func TestTenNegotiationsTeachNoMoreThanTheWalkAwayPrice(t *testing.T) {
 	const negotiations = 10
 	for _, style := range Styles() {

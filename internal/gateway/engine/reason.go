@@ -45,7 +45,7 @@ const (
 	CodePurposes ReasonCode = "purposes_not_allowed"
 	CodeTTL      ReasonCode = "token_ttl_out_of_range"
 	CodeRPS      ReasonCode = "burst_rps_out_of_range"
-	// CodePrice: the counter offer has a higher price.
+	// CodePrice: the counter offer's price is higher.
 	CodePrice ReasonCode = "price_below_offer"
 	// CodeRounds: the strategy answers no further proposals.
 	CodeRounds ReasonCode = "rounds_used_up"

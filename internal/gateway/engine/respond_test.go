@@ -225,7 +225,8 @@ func TestConcessionsAreReturned(t *testing.T) {
 	for round, decision := range decisions {
 		asked[round] = decision.Terms.Price
 	}
-	// The curve allows a third of the discount in the second round, and half of it from the third one on.
+	// The curve allows a third of the discount in the second round, and half of the discount from the third
+	// round on.
 	require.Equal(t, []uint64{2000, 1667, 1529, 1500, 1500, 1500}, asked, "and takes no concession back")
 }
 
@@ -259,7 +260,7 @@ func TestHeldAgreementIsNoConcession(t *testing.T) {
 	require.Equal(t, uint64(2000), respond(t, &s, state, at(500)).Terms.Price)
 }
 
-// TestNextNegotiationStartsAtTheLastAsk, with the patience and the concessions of the last one.
+// TestNextNegotiationStartsAtTheLastAsk, with the previous negotiation's patience and concessions.
 func TestNextNegotiationStartsAtTheLastAsk(t *testing.T) {
 	for _, style := range Styles() {
 		s := parsed(t, documentStrategy)

@@ -90,7 +90,7 @@ const (
 	Older         Standing = "older"
 )
 
-// Standings returns all standings, the first one [Selected].
+// Standings returns all standings, starting with [Selected].
 func Standings() []Standing {
 	return []Standing{
 		Selected, Inactive, NotYetValid, NoLongerValid, OutsideHours, WiderValidity, WiderHours, Older,

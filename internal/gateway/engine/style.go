@@ -17,9 +17,10 @@ const (
 	Aggressive Style = "aggressive"
 	// Balanced opens above the preferred price, concedes evenly, and ends at 85 % of the preferred price.
 	Balanced Style = "balanced"
-	// Flexible opens at the preferred price, concedes early, and ends at 70 % of it.
+	// Flexible opens at the preferred price, concedes early, and ends at 70 % of that price.
 	Flexible Style = "flexible"
-	// Cooperative opens at the preferred price, concedes early, and ends at half of it: both sides concede alike.
+	// Cooperative opens at the preferred price, concedes early, and ends at half that price: both sides
+	// concede alike.
 	Cooperative Style = "cooperative"
 )
 

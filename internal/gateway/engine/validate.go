@@ -12,7 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
 )
 
-// ErrStrategy is in the chain of the errors of invalid strategies.
+// ErrStrategy is wrapped by errors about invalid strategies.
 var ErrStrategy = errors.New("invalid strategy")
 
 // MaxRounds is the highest max_rounds.

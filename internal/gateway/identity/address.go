@@ -26,7 +26,7 @@ func peer(r *http.Request) netip.Addr {
 }
 
 // callerAddress returns the last address in the proxy chain that is not a trusted proxy. A malformed entry
-// ends the chain, because its sender is unknown.
+// ends the chain, because the sender is unknown.
 func callerAddress(r *http.Request, proxies []netip.Prefix) netip.Addr {
 	address := peer(r)
 	chain := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
@@ -43,7 +43,7 @@ func callerAddress(r *http.Request, proxies []netip.Prefix) netip.Addr {
 	return address
 }
 
-// callerPrefix returns the network of an address: /24 or /56.
+// callerPrefix returns an address's network: /24 or /56.
 func callerPrefix(address netip.Addr) netip.Prefix {
 	bits := prefixIPv6
 	if address.Is4() {

@@ -22,7 +22,7 @@ const (
 	redacted   = keyPrefix + "[redacted]"
 )
 
-// keyEncoding has no characters at which a double click ends.
+// keyEncoding uses no characters that end a double-click selection.
 var keyEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
 // APIKey is an API key: "hgl_", then 256 random bits and the CRC-32 of everything before it in base32. It is

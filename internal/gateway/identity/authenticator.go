@@ -24,11 +24,11 @@ type Config struct {
 	// scheme's default. A signed request must be for one of them. On a loopback address every request must be
 	// for one of them or a loopback name. If empty, every signed request is rejected.
 	Authorities []string
-	// TrustedProxies are the networks whose X-Forwarded-For and X-Forwarded-Proto are trusted.
+	// TrustedProxies lists networks with trusted X-Forwarded-For and X-Forwarded-Proto.
 	TrustedProxies []netip.Prefix
 	// MaxBody limits signed request bodies, in bytes. If zero, 1 MiB is used.
 	MaxBody int64
-	// Log receives the errors of the Registry. If nil, [slog.Default] is used.
+	// Log receives the Registry's errors. If nil, [slog.Default] is used.
 	Log *slog.Logger
 	// Now returns the current time. If nil, [time.Now] is used.
 	Now func() time.Time

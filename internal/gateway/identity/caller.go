@@ -16,7 +16,7 @@ const (
 	Anonymous Kind = "anonymous"
 	Client    Kind = "client"
 	Publisher Kind = "publisher"
-	// Administrator is an operator of the gateway. It has no ID.
+	// Administrator is a gateway operator. Administrators have no ID.
 	Administrator Kind = "administrator"
 )
 
@@ -37,9 +37,9 @@ type Caller struct {
 	ID int64
 	// Name is the registered name; empty for anonymous callers.
 	Name string
-	// Scopes are the permissions.
+	// Scopes lists the permissions.
 	Scopes []Scope
-	// Method is empty for an anonymous caller.
+	// Method is empty if the caller is anonymous.
 	Method Method
 	// KeyID is the API key's ID, or the key ID in the signature. It is not secret.
 	KeyID string
@@ -49,7 +49,7 @@ type Caller struct {
 	Address netip.Prefix
 }
 
-// Has reports whether the caller has a scope.
+// Has reports whether the caller has the scope.
 func (c Caller) Has(scope Scope) bool { return slices.Contains(c.Scopes, scope) }
 
 // Require returns an [*Error] with the status 403 if the caller lacks a scope.

@@ -10,9 +10,9 @@
 //     Ed25519 key and a Signature-Agent, which are both registered.
 //
 // A request without credentials is anonymous. A request with wrong, two or unusable credentials gets the
-// status 401, never the rights of an anonymous caller: a client must notice that its key has expired. A
-// suspended client gets the status 403 for every request. The caller's name comes from the registration,
-// never from the request.
+// status 401, never an anonymous caller's rights: a client must notice that its key has expired. A suspended
+// client gets the status 403 for every request. The caller's name comes from the registration, never from the
+// request.
 //
 // [Authenticator.Middleware] also refuses cross-site browser requests.
 //

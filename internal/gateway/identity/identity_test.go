@@ -66,14 +66,14 @@ func (g *registry) result(found bool) error {
 
 const agent = "https://crawler.example"
 
-// gateway is a server behind the middleware, with its registered identities.
+// gateway is a server behind the middleware, with registered identities.
 type gateway struct {
 	*httptest.Server
 	registry *registry
 	now      time.Time
 	private  ed25519.PrivateKey
 	key      identity.APIKey
-	// caller and body are those of the last request that passed the middleware.
+	// caller and body belong to the last request that passed the middleware.
 	caller *identity.Caller
 	body   string
 }

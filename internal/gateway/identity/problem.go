@@ -73,7 +73,7 @@ func (e *Error) Problem() Problem {
 	}
 }
 
-// WriteProblem writes an error of this package as application/problem+json. Other errors have the status 503
+// WriteProblem writes an error of this package as application/problem+json. Other errors get the status 503
 // and no detail.
 func WriteProblem(w http.ResponseWriter, err error) {
 	var problem *Error

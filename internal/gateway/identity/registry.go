@@ -12,7 +12,7 @@ import (
 
 // Errors returned by a [Registry]. Any other error results in the status 503.
 var (
-	// ErrUnknown means that the registry has no such key.
+	// ErrUnknown means that the key is not in the registry.
 	ErrUnknown = errors.New("identity: unknown key")
 	// ErrReplayed means that the nonce was used before with the key.
 	ErrReplayed = errors.New("identity: nonce used before")

@@ -34,7 +34,7 @@ var server *testpostgres.Server
 // childVariable passes the database address and the file directory to a child running jobs.
 const childVariable = "HAGGLE_TEST_GATEWAY_JOBS"
 
-// The files in the folder.
+// Names of files in the directory.
 const (
 	checkpointFile = "checkpoints.jsonl"
 	checkpointKey  = "checkpoints.key"
@@ -268,8 +268,8 @@ func TestTwoProcessesRepeatNothing(t *testing.T) {
 	})
 }
 
-// Old idempotency keys and nonces are deleted, newer ones are kept. A stop writes a last checkpoint and frees
-// the file.
+// Old idempotency keys and nonces are deleted, newer entries are kept. A stop writes a last checkpoint and
+// frees the file.
 func TestStopWritesALastCheckpoint(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		f.negotiate(t, engine.Negotiating, time.Hour)

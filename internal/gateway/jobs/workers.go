@@ -60,7 +60,7 @@ type forgetWorker struct {
 	config Config
 }
 
-// Work deletes the idempotency keys that are older than KeyLifetime.
+// Work deletes the idempotency keys older than KeyLifetime.
 func (w *forgetWorker) Work(ctx context.Context, _ *river.Job[forgetArgs]) error {
 	before := time.Now().Add(-w.config.KeyLifetime)
 	return deleteAll(func() (int64, error) { return w.config.Store.DeleteKeys(ctx, before, deleteSize) })

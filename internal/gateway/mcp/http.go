@@ -17,7 +17,7 @@ const maxBody = 1 << 20
 
 // HTTPConfig configures a handler.
 type HTTPConfig struct {
-	// Sessions keeps a session in memory for each client, for servers whose tools send requests to the
+	// Sessions keeps a session in memory for each client, for servers with tools that send requests to the
 	// client. A session belongs to the first caller. The gateway's server does not need sessions.
 	Sessions bool
 	// Log receives the protocol's errors. If nil, they are not logged.
@@ -41,7 +41,7 @@ func Handler(server *mcp.Server, a *identity.Authenticator, c HTTPConfig) http.H
 	return a.Middleware(handler)
 }
 
-// bindSessions makes the SDK refuse a session to other callers than the first one.
+// bindSessions makes the SDK reject sessions used by a different caller.
 func bindSessions(next http.Handler) http.Handler {
 	verify := func(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, error) {
 		caller, known := identity.FromContext(ctx)

@@ -92,7 +92,7 @@ func (k withKey) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// agent is an agent that is connected to a server.
+// agent is connected to a server.
 type agent struct {
 	t *testing.T
 	*sdk.ClientSession

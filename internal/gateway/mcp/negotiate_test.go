@@ -260,8 +260,8 @@ func TestAnAgentLeavesANegotiation(t *testing.T) {
 	client.fails(service.CodeStatus, "leave_negotiation", object{"negotiation_id": id, "reason": "terms"})
 }
 
-// While the publisher's answer is pending, the next step is to read the negotiation. An agent can also leave it. The
-// test records the proposal without an answer.
+// While the publisher's answer is pending, the next step is to read the negotiation. An agent can also leave
+// it. The test records an unanswered proposal.
 func TestAnAgentWaitsForAPendingAnswer(t *testing.T) {
 	g := newGateway(t)
 	g.publisher(t, "site-a.local", "A")

@@ -48,7 +48,7 @@ func termsSchema() *jsonschema.Schema {
 	}
 }
 
-// schemaOf returns the schema of an argument or an answer.
+// schemaOf returns the schema for arguments or an answer.
 func schemaOf[T any]() *jsonschema.Schema {
 	schema, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[terms.Terms]():   termsSchema(),

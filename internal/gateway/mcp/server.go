@@ -35,7 +35,7 @@ type Config struct {
 	Caller func(context.Context) (identity.Caller, error)
 	// Version is used in the server's description. If empty, "0" is used.
 	Version string
-	// Log receives the errors that are not the caller's. If nil, [slog.Default] is used.
+	// Log receives the errors not caused by the caller. If nil, [slog.Default] is used.
 	Log *slog.Logger
 }
 
@@ -115,7 +115,7 @@ type Problem struct {
 	RetryAfterSeconds int64 `json:"retry_after_seconds,omitempty" jsonschema:"time after which the same call can succeed"`
 }
 
-// problemOf describes an error, and returns the step after it. It logs errors that are not the caller's.
+// problemOf describes an error, and returns the next step. It logs errors not caused by the caller.
 func (s *server) problemOf(ctx context.Context, tool string, err error) (*Problem, string) {
 	var known *service.Error
 	var identified *identity.Error

@@ -62,7 +62,7 @@ func reading() *mcp.ToolAnnotations {
 	return &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(false)}
 }
 
-// common are the parts of every answer.
+// common contains the parts of every answer.
 type common struct {
 	Error *Problem `json:"error,omitempty" jsonschema:"the reason for which the call changed nothing"`
 	Next  string   `json:"next" jsonschema:"what to do next"`
@@ -153,7 +153,7 @@ func (s *server) propose(
 	return out, nil
 }
 
-// wrong is an error of an argument.
+// wrong returns an error about an argument.
 func wrong(field, format string, values ...any) error {
 	return &service.Error{Kind: service.Invalid, Code: string(service.Invalid), Field: field,
 		Detail: field + ": " + fmt.Sprintf(format, values...)}
@@ -265,7 +265,7 @@ func (s *server) replies(ctx context.Context, caller identity.Caller, answers []
 	return replies
 }
 
-// after returns the licence of an accepted negotiation, which it generates, and the next step.
+// after generates an accepted negotiation's licence and returns it, with the next step.
 func (s *server) after(
 	ctx context.Context, caller identity.Caller, n *service.Negotiation,
 ) (licence, next string) {

@@ -44,7 +44,7 @@ func (m *Metrics) Handler() http.Handler {
 	return mux
 }
 
-// Health is the answer of [LivenessPath] and [ReadinessPath].
+// Health is returned by [LivenessPath] and [ReadinessPath].
 type Health struct {
 	// Status is alive, ready or not ready.
 	Status string `json:"status"`

@@ -19,10 +19,9 @@ import (
 // Config configures the metrics. Zero values select the defaults.
 type Config struct {
 	Store *store.Store
-	// MaxAge is the age up to which figures of negotiations are reported without a new query. The default is
-	// 15 s.
+	// MaxAge is how long negotiation figures are reported before they are queried again. The default is 15 s.
 	MaxAge time.Duration
-	// Logger gets the errors of queries and of the readiness check. If nil, they are discarded.
+	// Logger receives errors from queries and the readiness check. If nil, they are discarded.
 	Logger *slog.Logger
 }
 
@@ -98,13 +97,13 @@ type negotiations struct {
 	lock   sync.Mutex
 	totals []store.Total
 	read   time.Time
-	// settled are the figures of the negotiations that ended until settledUntil. They no longer change.
+	// settled holds figures for the negotiations that ended until settledUntil. They no longer change.
 	settled      []store.Total
 	settledUntil time.Time
 }
 
-// settling is the age from which the figures of ended negotiations are final. It exceeds the longest transaction plus
-// the difference between the gateways' clocks, so no transaction adds an end that is older.
+// settling is the age after which figures of ended negotiations are final. It exceeds the longest transaction
+// plus the difference between the gateways' clocks, so no transaction adds an older end.
 const settling = 5 * time.Minute
 
 // Describe implements [prometheus.Collector].
@@ -154,7 +153,7 @@ func mean(sum float64, count int64) float64 {
 	return sum / float64(count)
 }
 
-// figures returns figures that are at most MaxAge old. Concurrent calls wait for one query.
+// figures returns figures at most MaxAge old. Concurrent calls wait for the same query.
 func (n *negotiations) figures() ([]store.Total, error) {
 	n.lock.Lock()
 	defer n.lock.Unlock()

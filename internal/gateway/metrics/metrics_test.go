@@ -30,7 +30,7 @@ var server *testpostgres.Server
 
 func TestMain(m *testing.M) { os.Exit(testpostgres.Run(m, &server)) }
 
-// gateway is a database whose clock a test moves.
+// gateway is a database with a clock that tests move.
 type gateway struct {
 	*store.Store
 	db        *sql.DB
@@ -107,7 +107,7 @@ func scrape(t *testing.T, m *metrics.Metrics) map[string]float64 {
 	return values
 }
 
-// The nine metrics have the figures of the database, also after a restart.
+// The nine metrics match the database, also after a restart.
 func TestMetricsAreThoseOfTheDatabase(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *gateway) {
 		m := metrics.New(metrics.Config{Store: g.Store, MaxAge: time.Nanosecond})
@@ -211,7 +211,7 @@ func TestReadinessChecksTheDatabase(t *testing.T) {
 	})
 }
 
-// Each request has a span with its route and status, and without secrets.
+// Each request creates a span with the route and status, but no secrets.
 func TestRequestsAreTraced(t *testing.T) {
 	spans := tracetest.NewSpanRecorder()
 	provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))

@@ -17,19 +17,19 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/llm"
 )
 
-// Config has the models that strategies can name, and their limits.
+// Config lists the models that strategies can name, and their limits.
 type Config struct {
 	// Models have names such as "openai:gpt-5-mini": the llm_provider and the llm_model of strategies.
 	Models []llm.Model
 	// Budget limits all strategies together. Tokens and Cost are limits of each day in UTC.
 	Budget llm.Budget
-	// Concurrency limits simultaneous questions to each model; further ones wait. If zero, [llm.DefaultConcurrency]
-	// is used.
+	// Concurrency limits simultaneous questions to each model; further questions wait. If zero,
+	// [llm.DefaultConcurrency] is used.
 	Concurrency int
 	// CallTimeout limits each request. If zero, [llm.DefaultCallTimeout] is used.
 	CallTimeout time.Duration
-	// Called is called after each question that was sent, with its tokens, and an error if the model has failed. If nil,
-	// it is not called.
+	// Called is called after each sent question, with the tokens used, and an error if the model failed. If
+	// nil, it is not called.
 	Called func(tokens int64, err error)
 	// Logger receives failures as warnings. If nil, [slog.Default] is used.
 	Logger *slog.Logger
@@ -123,11 +123,11 @@ func isOpen(d engine.Decision) bool { return d.Action == engine.Counter && d.Lea
 type Question struct {
 	// Negotiation identifies the negotiation in the budget and in logs.
 	Negotiation string
-	// Strategy has its system prompt.
+	// Strategy includes the system prompt.
 	Strategy *engine.Strategy
 	State    engine.State
 	Proposal terms.Terms
-	// ClientName is the verified name of the client; empty for an anonymous one.
+	// ClientName is the client's verified name; empty if the client is anonymous.
 	ClientName string
 	// Deadline limits the time. After it, no model is asked.
 	Deadline time.Time
@@ -252,7 +252,8 @@ const (
 // positionOf returns the publisher's turn: prices rate from 0, the lowest one of the band, to 1.
 func positionOf(q Question, d engine.Decision) (llm.Position, error) {
 	s := q.Strategy
-	// Any higher price counts as one more than the maximum, which no band contains: so its correction is recorded.
+	// Any higher price counts as one more than the maximum, which no band contains: so the correction is
+	// recorded.
 	domain, err := bargain.NewDomain(bargain.Price("price", 0, s.MaxPrice+1, 1))
 	if err != nil {
 		return llm.Position{}, err

@@ -67,7 +67,7 @@ func newModels(t *testing.T, budget llm.Budget, available ...llm.Model) *model.M
 
 var plenty = llm.Budget{Tokens: 1_000_000}
 
-// document is the strategy of the worked example, with its prompt.
+// document is the worked example's strategy, including the prompt.
 func document(t *testing.T) *engine.Strategy {
 	t.Helper()
 	s, err := engine.ParseStrategy([]byte(`{"min_price_per_fetch_micro": 1000, "preferred_price_per_fetch_micro": 2000,

@@ -33,7 +33,7 @@ func newServer(t *testing.T, handler http.Handler) string {
 	return s.URL
 }
 
-// childVariable passes the database address to a server that is killed.
+// childVariable passes the database address to a server to be killed.
 const childVariable = "HAGGLE_TEST_GATEWAY_REST"
 
 // child serves the negotiation API until it is killed. It writes the URL.

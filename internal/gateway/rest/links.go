@@ -17,7 +17,7 @@ type link struct {
 	status   int
 	to       []string
 	id       string // the path of the identifier in the document
-	sameRoot bool   // the identifier is that of the request's path
+	sameRoot bool   // the identifier is taken from the request's path
 }
 
 // offered holds the documents for operations that accept an offer: they name the response's offer.
@@ -30,7 +30,7 @@ var offered = map[string]any{
 
 const offeredRound = "$response.body#/negotiation/current_round"
 
-// links are the links of both APIs, from operations that create or list objects to those that use them.
+// links lists both APIs' links, from operations that create or list objects to operations that use them.
 var links = []link{
 	{from: "propose", status: http.StatusCreated, id: "/negotiation/id", to: []string{
 		"get-negotiation", "counter", "accept", "accept-all", "leave", "generate-license", "approve", "get-audit",
@@ -134,8 +134,8 @@ func requireCredentials(ctx huma.Context, next func(huma.Context)) {
 	})
 }
 
-// checkQuery rejects empty query parameters of types that have no empty value, which huma ignores, and
-// repeated ones, of which huma reads the first and a proxy possibly the last.
+// checkQuery rejects query parameters that are empty although their type allows no empty value: huma ignores
+// them. It also rejects repeated parameters: huma reads the first, and a proxy possibly the last.
 func (a *api) checkQuery(ctx huma.Context, next func(huma.Context)) {
 	address := ctx.URL()
 	query := address.Query()

@@ -79,7 +79,7 @@ type response struct {
 	text   string
 }
 
-// call sends a request. key is an API key; empty for an anonymous caller. headers are names and values.
+// call sends a request. key is an API key; empty if the caller is anonymous. headers are names and values.
 func call(t testing.TB, method, url, key, body string, headers ...string) response {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, bytes.NewBufferString(body))
@@ -117,7 +117,7 @@ func must(t testing.TB, status int, r response) map[string]any {
 	return r.body
 }
 
-// keys are the API keys of the parties.
+// keys holds the parties' API keys.
 type keys struct{ administrator, publisher, client, other string }
 
 const strategy = `{"min_price_per_fetch_micro": 1000, "preferred_price_per_fetch_micro": 2000,

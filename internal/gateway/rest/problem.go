@@ -12,7 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/service"
 )
 
-// statuses are the HTTP statuses of the errors of package service.
+// statuses maps the error kinds of package service to HTTP statuses.
 var statuses = map[service.Kind]int{
 	service.NotFound: http.StatusNotFound, service.Forbidden: http.StatusForbidden,
 	service.Conflict: http.StatusConflict, service.Limit: http.StatusTooManyRequests,

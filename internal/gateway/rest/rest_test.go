@@ -280,7 +280,7 @@ func TestListsHavePages(t *testing.T) {
 	require.Len(t, seen, 5)
 }
 
-// The description must have the operations, the error types, and no hidden limit in the schemas of clients.
+// The description must contain the operations and the error types, and no hidden limit in client schemas.
 func TestTheDescription(t *testing.T) {
 	g := open(t, sqlite(t))
 	text := call(t, "GET", g.negotiation+"/openapi.json", "", "")

@@ -54,7 +54,7 @@ type standing string
 // Schema implements [huma.SchemaProvider].
 func (standing) Schema(huma.Registry) *huma.Schema { return oneOf(engine.Standings()) }
 
-// leaveReason is the schema of the reason with which a party ends a negotiation.
+// leaveReason is the schema for a party's reason to end a negotiation.
 type leaveReason string
 
 // Schema implements [huma.SchemaProvider].
@@ -90,7 +90,7 @@ func (PublisherChange) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Sc
 	return s
 }
 
-// hostname is the name of the publisher's site.
+// hostname is the schema for publisher host names.
 type hostname string
 
 // Schema implements [huma.SchemaProvider].
@@ -221,7 +221,7 @@ func (NewStrategy) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema
 // StrategyChange is the schema for strategy changes.
 type StrategyChange struct{ engine.Strategy }
 
-// TransformSchema implements [huma.SchemaTransformer]: fields that are missing do not change.
+// TransformSchema implements [huma.SchemaTransformer]: missing fields do not change.
 func (StrategyChange) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	s.Required = nil
 	describeStrategy(s)

@@ -29,7 +29,7 @@ type Config struct {
 	Service *service.Service
 	// Authenticator finds the caller of each request.
 	Authenticator *identity.Authenticator
-	// Log receives the errors whose details clients do not get. If nil, [slog.Default] is used.
+	// Log receives errors with details that clients do not get. If nil, [slog.Default] is used.
 	Log *slog.Logger
 }
 
@@ -153,7 +153,7 @@ func add[I, O any](
 	})
 }
 
-// errorsOf returns the statuses of the errors of operations.
+// errorsOf returns the possible error statuses of operations.
 func errorsOf(method string) []int {
 	errors := []int{
 		http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusConflict,

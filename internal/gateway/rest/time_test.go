@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A time can have a year in UTC, or a time zone, that Go reads and cannot write. Such a request gets an
-// answer, and it does not stop later answers: the list of keys would have the time.
+// A time's year in UTC, or its time zone, can be one that Go reads but cannot write. Such a request gets a
+// response, and it does not break later responses: the list of keys would contain the time.
 func TestTimesOutsideOfTheCalendar(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *gateway) {
 		k := g.register(t)

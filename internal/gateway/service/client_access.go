@@ -13,7 +13,7 @@ import (
 type ClientChange struct {
 	// Suspended refuses all requests of the client, or permits them again.
 	Suspended *bool `json:"suspended,omitempty"`
-	// PublicKey replaces the key with which the client signs requests, and ends a revocation.
+	// PublicKey replaces the client's signing key, and ends a revocation.
 	PublicKey *string `json:"public_key,omitempty"`
 }
 
@@ -43,9 +43,9 @@ func (s *Service) UpdateClient(
 	})
 }
 
-// RevokePublicKey revokes the key with which a client signs requests, for administrators only. The client
-// keeps the name and negotiations, and can sign again after UpdateClient sets another key. A key revoked
-// before keeps the earlier time.
+// RevokePublicKey revokes a client's signing key, for administrators only. The client keeps the name and
+// negotiations, and can sign again after UpdateClient sets another key. A key revoked before keeps the
+// earlier time.
 func (s *Service) RevokePublicKey(ctx context.Context, caller identity.Caller, id int64) (_ Client, err error) {
 	defer translate(&err)
 	return s.changeClient(ctx, caller, id, func(row *store.Client) error {

@@ -121,7 +121,7 @@ func TestAnExpiredAPIKeyIsRefused(t *testing.T) {
 	})
 }
 
-// A rotation has an overlap. Both keys are then valid, so clients can switch at any time.
+// During a rotation's overlap both keys are valid, so clients can switch at any time.
 func TestBothKeysOfARotationAreValidForATime(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		ctx, calls := t.Context(), f.calls(t)

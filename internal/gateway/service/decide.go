@@ -20,7 +20,8 @@ func (s *Service) rules(state store.State) (*engine.Strategy, error) {
 	return raised(rules, state.Floor), nil
 }
 
-// raised returns a strategy whose prices are at least the publisher's published floor, which is public.
+// raised returns a strategy with all prices raised to at least the publisher's published floor, which is
+// public.
 func raised(s *engine.Strategy, floor int64) *engine.Strategy {
 	if floor <= 0 || uint64(floor) <= s.PublishedFloor {
 		return s

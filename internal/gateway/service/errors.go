@@ -32,7 +32,7 @@ const (
 	Unknown Kind = "outcome-unknown"
 )
 
-// The codes of conflicts and limits. Other errors have the kind as the code.
+// Codes of conflicts and limits. Other errors use the kind as the code.
 const (
 	CodeInProgress    = "negotiation-in-progress"
 	CodePending       = "answer-pending"

@@ -106,7 +106,7 @@ func at(price uint64) terms.Terms {
 	}
 }
 
-// prepaid are terms whose total price needs the publisher's approval.
+// prepaid returns terms with a total price that needs the publisher's approval.
 func prepaid(price uint64) terms.Terms {
 	t := at(price)
 	t.PrepaidFetches = 1_000_000

@@ -91,7 +91,7 @@ type Analytics struct {
 	Accepted int64 `json:"accepted"`
 	// AcceptanceRate is Accepted divided by the negotiations that have ended; 0 if none has.
 	AcceptanceRate float64 `json:"acceptance_rate"`
-	// Days have the figures of each day and status.
+	// Days lists the figures per day and status.
 	Days []store.Day `json:"days"`
 }
 

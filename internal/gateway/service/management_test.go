@@ -258,8 +258,8 @@ func TestAnalyticsAreThePublishersOwn(t *testing.T) {
 	})
 }
 
-// TestApprovalCeilingOfStoredStrategies has definitions as earlier versions have stored them, without the field, and
-// those of strategies without and with a value.
+// TestApprovalCeilingOfStoredStrategies reads definitions stored by earlier versions, lacking the field, and
+// definitions of strategies with and without a value.
 func TestApprovalCeilingOfStoredStrategies(t *testing.T) {
 	const withoutCeiling = `{"min_price_per_fetch_micro": 1000, "preferred_price_per_fetch_micro": 2000,
 		"max_price_per_fetch_micro": 5000`
@@ -320,7 +320,7 @@ func TestAStrategyFitsItsReader(t *testing.T) {
 	})
 }
 
-// Neither database receives text other than host names, or a name that looks like another one.
+// Neither database receives text other than host names, or a name that looks like another name.
 func TestNamesThatCannotBeStored(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		for _, name := range []string{"\x00", "\xff", "Site-A.local", strings.Repeat("a.", 200) + "a"} {

@@ -37,7 +37,7 @@ type ProposeRequest struct {
 type Proposed struct {
 	// Action is the negotiation's or the bundle's action: see [engine.BundleResult].
 	Action engine.Action `json:"action"`
-	// BundleID is empty for a single negotiation.
+	// BundleID is empty unless the negotiation belongs to a bundle.
 	BundleID string `json:"bundle_id,omitempty"`
 	// Answers are in the order of the proposals.
 	Answers []Answer `json:"answers"`
@@ -213,9 +213,9 @@ type CounterRequest struct {
 	IdempotencyKey string      `json:"-"`
 }
 
-// Counter sends a further proposal, which the publisher answers at once. Errors are NotFound if the
-// negotiation belongs to another client, Conflict if it is over, awaits approval, is in progress or waits for
-// the publisher's answer, and Invalid.
+// Counter sends a further proposal. The publisher answers at once. Errors are NotFound if the negotiation
+// belongs to another client, Conflict if it is over, awaits approval, is in progress or waits for the
+// publisher's answer, and Invalid.
 func (s *Service) Counter(
 	ctx context.Context, caller identity.Caller, r CounterRequest,
 ) (_ Answer, err error) {

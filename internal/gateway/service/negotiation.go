@@ -203,8 +203,8 @@ func (s *Service) readable(
 	return n, notFound("negotiation", id)
 }
 
-// Status returns a negotiation and the history. Clients, including anonymous ones, and publishers can read
-// only their own negotiations.
+// Status returns a negotiation and the history. Clients (also anonymous) and publishers can read only their
+// own negotiations.
 func (s *Service) Status(ctx context.Context, caller identity.Caller, id string) (d Details, err error) {
 	defer translate(&err)
 	n, err := s.readable(ctx, caller, id)

@@ -108,7 +108,7 @@ func publicKey(text string) (ed25519.PublicKey, error) {
 	return key, nil
 }
 
-// Clients lists the clients, including anonymous ones, for administrators only.
+// Clients lists the clients, including anonymous clients, for administrators only.
 func (s *Service) Clients(
 	ctx context.Context, caller identity.Caller, page store.Page,
 ) (_ store.List[Client], err error) {
@@ -176,7 +176,7 @@ type KeyRequest struct {
 	ClientID    int64 `json:"client_id,omitempty"`
 	// Name helps the owner to tell keys apart.
 	Name string `json:"name"`
-	// Scopes are at most those of the caller. If empty, all that the owner can have.
+	// Scopes must not exceed the caller's scopes. If empty, all scopes allowed for the owner are used.
 	Scopes []string `json:"scopes,omitempty"`
 	// ExpiresAt is zero if the key does not expire.
 	ExpiresAt time.Time `json:"expires_at,omitzero"`

@@ -36,7 +36,8 @@ func TestStrategiesTakeProposalsInTheirHoursOnly(t *testing.T) {
 	})
 }
 
-// TestTheMostSpecificActiveStrategyAnswers has a strategy for always, one for the nights and one for a day.
+// TestTheMostSpecificActiveStrategyAnswers uses an unscheduled strategy, another for the nights and a third
+// for a single day.
 func TestTheMostSpecificActiveStrategyAnswers(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		add := func(schedule string) service.Strategy {

@@ -124,7 +124,7 @@ func (s *Service) hostname(ctx context.Context, publisher int64) (string, error)
 }
 
 // actor names a caller in the log and in the audit log: kind, ID, and key. Publishers read their audit log,
-// so an anonymous caller has no address there.
+// so it omits an anonymous caller's address.
 func actor(caller identity.Caller) string {
 	switch {
 	case caller.Kind == identity.Anonymous:

@@ -44,7 +44,7 @@ func (s *Service) CreateStrategy(
 	if err := caller.Require(identity.StrategiesWrite); err != nil {
 		return Strategy{}, err
 	}
-	// The strict reader refuses duplicate keys, so that the fields below are those of the strategy.
+	// The strict reader refuses duplicate keys, so that the fields below belong to the strategy.
 	given := engine.NewStrategy()
 	given.Currency = ""
 	err = strictjson.Decode(definition, engine.MaxStrategySize, &given, "min_price_per_fetch_micro",
@@ -103,7 +103,7 @@ func (s *Service) addStrategy(
 	return strategyView(added)
 }
 
-// definitionOf returns the JSON in which a strategy is stored. It must not exceed the reader's limit.
+// definitionOf returns a strategy's stored JSON. It must not exceed the reader's limit.
 func definitionOf(given engine.Strategy) (json.RawMessage, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)

@@ -35,7 +35,7 @@ func (s *Store) FirstAdministratorKey(ctx context.Context, hash string) (Adminis
 		queries.FirstAdministratorKeyParams{ID: id.String(), Hash: hash, CreatedAt: s.now().UnixMicro()}))
 }
 
-// ReplaceAdministratorKeys revokes all administrator keys and adds another, in a single transaction.
+// ReplaceAdministratorKeys revokes all administrator keys and adds another, atomically.
 func (s *Store) ReplaceAdministratorKeys(
 	ctx context.Context, hash string,
 ) (added AdministratorKey, err error) {

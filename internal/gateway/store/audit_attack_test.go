@@ -64,7 +64,7 @@ func TestMissingEntryIsFound(t *testing.T) {
 	})
 }
 
-// An attacker who shortens a chain and corrects the negotiation's record of it is found by the checkpoint.
+// An attacker who shortens a chain and corrects the negotiation's record is found by the checkpoint.
 func TestTruncatedChainIsFound(t *testing.T) {
 	onBothHistories(t, func(t *testing.T, h *history) {
 		h.attack(t, `DELETE FROM audit_entries`+entriesFrom(h.ids[0], 4),
@@ -135,7 +135,7 @@ func TestRewrittenChainThatContinuesIsFound(t *testing.T) {
 	})
 }
 
-// A chain for which no negotiation exists is not history.
+// A chain that belongs to no negotiation is not history.
 func TestInventedChainIsFound(t *testing.T) {
 	onBothHistories(t, func(t *testing.T, h *history) {
 		id := "00000000-0000-7000-8000-000000000000"

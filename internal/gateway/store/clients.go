@@ -158,7 +158,7 @@ type FormerKey struct {
 	EndedAt time.Time
 }
 
-// FormerKey returns the key with which a client of the kind held a subject before, or [ErrNotFound].
+// FormerKey returns the key that a client of the kind used with a subject before, or [ErrNotFound].
 func (s *Store) FormerKey(ctx context.Context, kind ClientKind, subject string) (FormerKey, error) {
 	return single("former key", func(row queries.FormerClientKey) FormerKey {
 		return FormerKey{row.ClientID, row.PublicKey, time.Time(row.EndedAt)}
@@ -263,7 +263,7 @@ func (s *Store) RevokeKey(ctx context.Context, id string) (APIKey, error) {
 	return revoked, err
 }
 
-// RotateKey adds an API key with the owner, name, scopes and end of another key, in a single transaction. The
+// RotateKey adds an API key with the owner, name, scopes and end of another key, atomically. The
 // old key expires after an overlap, or at the original end if earlier. It returns [ErrNotFound] for an
 // unknown id, and [ErrKeyEnded] if the key is expired, revoked or replaced already.
 func (s *Store) RotateKey(ctx context.Context, id, newHash string, overlap time.Duration) (

@@ -141,7 +141,7 @@ func TestAKilledProcessLosesAndRepeatsNothing(t *testing.T) {
 	})
 }
 
-// killed runs a child until it confirmed some transactions, kills it, and returns the confirmed ones.
+// killed runs a child until it confirmed some transactions, kills it, and returns the confirmed transactions.
 func killed(t *testing.T, address string, client int64, publishers []int64, run int) map[string]string {
 	t.Helper()
 	work, err := json.Marshal(map[string]any{"Address": address, "Client": client, "Publishers": publishers,

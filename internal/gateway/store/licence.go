@@ -77,7 +77,7 @@ func (s *Store) GenerateLicence(
 	return p, created, nil
 }
 
-// record changes a locked negotiation without a round, and adds an audit entry.
+// record changes a locked negotiation outside a round, and adds an audit entry.
 func (t *transaction) record(state State, kind string, data any,
 	change func(*Negotiation)) error {
 	entry, err := json.Marshal(data)

@@ -37,8 +37,8 @@ func folded(name string) string {
 }
 
 // skeleton returns the UTS 39 skeleton of a text. Texts that look alike share a skeleton. The library's own
-// function also removes characters newer than Go's Unicode tables, so that names using them would be equal. A
-// name contains no ignorable characters, which the standard removes.
+// function also removes characters newer than Go's Unicode tables, so that names using them would be equal.
+// The standard also removes ignorable characters, but a name contains none.
 func skeleton(text string) string {
 	var replaced strings.Builder
 	for _, char := range norm.NFD.String(text) {

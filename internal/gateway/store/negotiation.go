@@ -132,7 +132,7 @@ func (s *Store) Negotiations(ctx context.Context, filter Filter, page Page) (Lis
 		"negotiations", conditions)
 }
 
-// Round is a proposal of the client, an answer of the publisher, or an end after the deadline.
+// Round is a client's proposal, a publisher's answer, or an end after the deadline.
 type Round struct {
 	// ID, Number and CreatedAt are set by the store.
 	ID     string

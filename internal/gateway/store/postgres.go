@@ -174,7 +174,7 @@ func (s *postgresSession) commit(ctx context.Context, writes ...write) error {
 func (s *postgresSession) handle() Tx { return Tx{Postgres: s.tx} }
 
 func (s *postgresSession) end(ctx context.Context) {
-	// The pool closes a connection whose transaction is still open, so that the server rolls it back.
+	// The pool closes a connection with an open transaction, so that the server rolls it back.
 	defer s.connection.Release()
 	if s.committed {
 		return

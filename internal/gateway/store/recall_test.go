@@ -77,7 +77,7 @@ func TestEarlierProposalsAreRecalled(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, [][]string{{"4", "5"}}, continued(third)) // 7
 
-		// The limit keeps the oldest ones. The period ends a day before the negotiation began.
+		// The limit keeps the oldest proposals. The period ends a day before the negotiation began.
 		for range 2 {
 			_, _ = open(acme, f.publisher) // 8, 9
 		}

@@ -17,8 +17,8 @@ const maxRecentKeys = 10_000
 type recentKeys struct {
 	mutex  sync.Mutex
 	byHash map[string]recentKey
-	// forgotten counts the calls of forget. A key whose read began before such a call is not kept, because it may
-	// have changed.
+	// forgotten counts the calls of forget. A key is not kept if the read began before such a call, because
+	// it may have changed.
 	forgotten int
 }
 

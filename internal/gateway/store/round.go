@@ -33,11 +33,11 @@ type RoundRequest struct {
 	Recall Recall
 	// Approval selects negotiations that await approval, otherwise none may.
 	Approval bool
-	// Key is nil for a request without an idempotency key.
+	// Key is nil if the request lacks an idempotency key.
 	Key *Key
 }
 
-// Result is the result of a transaction on negotiations.
+// Result is returned by transactions on negotiations.
 type Result struct {
 	// Negotiations holds the new states in request order; empty if Replayed is true.
 	Negotiations []Negotiation

@@ -22,8 +22,8 @@ const (
 	Postgres Dialect = "postgres"
 )
 
-// lock returns the clause with which a composed statement locks rows. SQLite needs none, because a transaction that
-// writes locks the whole file.
+// lock returns the clause that locks rows in a composed statement. SQLite needs none, because a transaction
+// that writes locks the whole file.
 func (d Dialect) lock(clause string) string {
 	if d == SQLite {
 		return ""
@@ -60,7 +60,7 @@ const (
 	DefaultAnonymousPerPublisher = 1
 )
 
-// Limits are the limits of new negotiations. Zero selects the default.
+// Limits limits new negotiations. Zero selects the default.
 type Limits struct {
 	// PerClientHour limits the proposals opening negotiations per client in any hour. A bundle counts as a
 	// single proposal. The default is [DefaultPerClientHour].
@@ -182,7 +182,7 @@ const (
 // sqliteBusy is SQLITE_BUSY; further bits give the reason.
 const sqliteBusy = 5
 
-// classify replaces the errors of both drivers for a lock that another transaction holds by [ErrInProgress].
+// classify replaces both drivers' errors for a lock held by another transaction by [ErrInProgress].
 func classify(err error) error {
 	var server *pgconn.PgError
 	var file *sqlite.Error

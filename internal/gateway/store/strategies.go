@@ -46,7 +46,7 @@ func (s *Store) AddStrategy(ctx context.Context, v Strategy, key *Key) (Strategy
 
 // ReplaceStrategy is AddStrategy, and deactivates another of the publisher's versions if v is active.
 func (s *Store) ReplaceStrategy(ctx context.Context, replaced int64, v Strategy, key *Key) (Strategy, error) {
-	// The columns that repeat a part of the definition have the part's name.
+	// Columns that repeat part of the definition are named after that part.
 	var row queries.AddStrategyParams
 	if err := json.Unmarshal(v.Definition, &row); err != nil {
 		return Strategy{}, fmt.Errorf("strategy definition: %w", err)
@@ -162,7 +162,7 @@ func (s *Store) SetActive(ctx context.Context, publisher, id int64, active bool)
 // DeleteStrategy deletes a publisher's strategy version and returns it. It returns [ErrNotFound] if the id is
 // not the publisher's, [ErrStrategyActive] if new negotiations can use the version, and [ErrStrategyUsed] if
 // a negotiation, open or ended, began with it: it is part of the negotiation's record. If the version is the
-// newest for the name, its number is reused.
+// newest for the name, the number is reused.
 func (s *Store) DeleteStrategy(ctx context.Context, publisher, id int64) (v Strategy, err error) {
 	err = s.transact(ctx, func(t *transaction) error {
 		// A negotiation begins under the same lock.

@@ -32,7 +32,7 @@ func (s *Store) begin(ctx context.Context) (*transaction, error) {
 // finish commits the transaction with the added writes.
 func (t *transaction) finish(ctx context.Context) error { return classify(t.commit(ctx, t.writes...)) }
 
-// transact runs act in a single transaction. If act returns nil, it commits the transaction with the writes
+// transact runs act in one transaction. If act returns nil, it commits the transaction with the writes
 // that act added.
 func (s *Store) transact(ctx context.Context, act func(*transaction) error) error {
 	t, err := s.begin(ctx)

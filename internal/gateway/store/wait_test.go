@@ -37,7 +37,7 @@ func TestOpenDoesNotWaitForAWrongDatabase(t *testing.T) {
 	require.ErrorContains(t, err, `database "none" does not exist`)
 }
 
-// forward starts a socket whose connections reach the tests' PostgreSQL.
+// forward starts a socket that forwards connections to the tests' PostgreSQL.
 func forward(t *testing.T, path string) {
 	listener, err := net.Listen("unix", path)
 	require.NoError(t, err)

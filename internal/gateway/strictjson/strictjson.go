@@ -14,16 +14,16 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth is the number of nested arrays and objects that a document can have.
+// maxDepth limits the nesting of arrays and objects in a document.
 const maxDepth = 8
 
 // ErrInvalid is in the chain of every error of this package.
 var ErrInvalid = errors.New("invalid JSON")
 
 // Decode reads one object of at most limit bytes into value, a pointer to a struct. Keys consist of
-// lower-case letters, digits and underscores. Fields that the document does not have keep their values;
-// each key of required must be present. It returns an error with [ErrInvalid] and the path of the invalid
-// key. An integer can have a fraction of zeros, as in JSON Schema: 2.0 is 2.
+// lower-case letters, digits and underscores. Fields missing from the document keep their values; each key of
+// required must be present. It returns an error with [ErrInvalid] and the path of the invalid key. An integer
+// may be written with a fraction of zeros, as in JSON Schema: 2.0 is 2.
 func Decode(data []byte, limit int, value any, required ...string) error {
 	if len(data) > limit {
 		return invalid("", "%d bytes: send at most %d", len(data), limit)
@@ -74,14 +74,14 @@ func invalid(path, format string, arguments ...any) error {
 // walker checks a document before it is decoded.
 type walker struct {
 	reader *json.Decoder
-	// object reports whether the document is an object, and top has its keys.
+	// object reports whether the document is an object, and top holds the keys.
 	object bool
 	top    map[string]bool
-	// integers are the numbers with a fraction of zeros.
+	// integers lists the numbers with a fraction of zeros.
 	integers []integer
 }
 
-// integer is a number in a document, from one offset to another, and its text without the fraction.
+// integer is a number in a document, from one offset to another, and the text without the fraction.
 type integer struct {
 	from, to int64
 	text     string

@@ -60,7 +60,7 @@ func TestInvalidDocuments(t *testing.T) {
 	}
 }
 
-// JSON Schema has integers such as 2.0, so that a document of the schema can have them.
+// JSON Schema allows integers such as 2.0, so valid documents can contain them.
 func TestIntegersHaveSeveralForms(t *testing.T) {
 	for _, text := range []string{"1500", "1500.0", "1500.000"} {
 		var value document
@@ -72,7 +72,7 @@ func TestIntegersHaveSeveralForms(t *testing.T) {
 	}
 }
 
-// FuzzDecode shows that an accepted document has one meaning: its own output decodes to the same value.
+// FuzzDecode checks that an accepted document is unambiguous: the encoded value decodes to the same value.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		`{"price":1}`, `{"price":1,"names":["a","b"],"nested":{"hours":3}}`, `{"Price":1}`, `{`, `[[`, `null`,

@@ -23,7 +23,7 @@ func ParseDecimal(text string) (Decimal, error) {
 			return Decimal(units), nil
 		}
 	}
-	// The errors of package amount speak of tokens and mints, which the gateway does not have.
+	// Package amount's errors mention tokens and mints. The gateway uses neither.
 	return 0, fmt.Errorf("%.40q is not an amount: write digits without sign or exponent, at most %s, with at "+
 		"most %d digits after the point, such as 0.0018", text, Decimal(math.MaxUint64), Decimals)
 }
@@ -34,7 +34,7 @@ func (d Decimal) String() string {
 	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
 }
 
-// MarshalJSON writes the amount as a JSON number with all its digits.
+// MarshalJSON writes the amount as a JSON number with all digits.
 func (d Decimal) MarshalJSON() ([]byte, error) { return []byte(d.String()), nil }
 
 // UnmarshalJSON reads the JSON number of MarshalJSON.

@@ -28,7 +28,7 @@ type License struct {
 	Version string `json:"version"`
 	// Publisher is a host name.
 	Publisher string `json:"publisher"`
-	// Rules has a rule for each agent, at least one.
+	// Rules contains a rule for each agent, at least one.
 	Rules []Rule `json:"rules"`
 }
 

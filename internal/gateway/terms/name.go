@@ -55,14 +55,15 @@ var excluded = []block{
 	{0x3FFFE, utf8.MaxRune}, // planes without characters, tags, variation selectors, private use
 }
 
-// NamePattern returns the regular expression of the characters of names, for JSON schemas. It has no escapes,
-// because the dialects of regular expressions write those of characters differently.
+// NamePattern returns the regular expression for the characters in names, for JSON schemas. It contains no
+// escapes, because regular expression dialects write character escapes differently.
 func NamePattern() string {
 	form := ranges('!')
 	return "^ *[" + form + "][ " + form + "]*$"
 }
 
-// ranges returns the ranges between the excluded characters from a first one on, as in a regular expression.
+// ranges returns the ranges between the excluded characters, starting with the character first, as in a
+// regular expression.
 func ranges(first rune) string {
 	var text strings.Builder
 	for _, e := range excluded {

@@ -11,14 +11,14 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
 )
 
-// A name has no character that Go's version of Unicode classes as invisible, and can have every other one that
-// is printable.
+// Names contain no character classed as invisible by Go's Unicode tables, and can contain every other
+// printable character.
 func TestNamesHaveVisibleCharacters(t *testing.T) {
 	hidden := []*unicode.RangeTable{
 		unicode.Cc, unicode.Cf, unicode.Co, unicode.Z, unicode.Other_Default_Ignorable_Code_Point,
 		unicode.Variation_Selector, unicode.Bidi_Control, unicode.Noncharacter_Code_Point, unicode.Join_Control,
 	}
-	// These have no form of their own, though Unicode does not class these as invisible.
+	// These look blank, though Unicode does not class these as invisible.
 	blank := map[rune]bool{0x2800: true, 0xFFFC: true, 0xFFFD: true, 0x16FE4: true, 0x1D159: true}
 	for char := rune(0x13440); char <= 0x13455; char++ {
 		blank[char] = true

@@ -16,15 +16,15 @@ const (
 	Inference Purpose = iota + 1
 	// Training computes model weights from content.
 	Training
-	// FineTuning adapts the weights of an existing model.
+	// FineTuning adapts an existing model's weights.
 	FineTuning
-	// Retrieval keeps content in an index from which a model's input is chosen.
+	// Retrieval keeps content in an index used to choose a model's input.
 	Retrieval
 	// Search shows links to content, with extracts, in a list of results.
 	Search
 	// Summarization publishes summaries of content.
 	Summarization
-	// Research evaluates content without a product.
+	// Research evaluates content, but makes no product.
 	Research
 )
 

@@ -32,7 +32,7 @@ const (
 	MaxSize = 4096
 )
 
-// ErrInvalid is in the chain of the errors of invalid terms and licences.
+// ErrInvalid is wrapped by errors about invalid terms and licences.
 var ErrInvalid = errors.New("invalid terms")
 
 // Terms are what a client and a publisher bargain about.
@@ -43,7 +43,7 @@ type Terms struct {
 	TTLSeconds uint32 `json:"token_ttl_seconds"`
 	// BurstRPS limits requests per second, from 0 to [MaxRPS].
 	BurstRPS uint32 `json:"burst_rps"`
-	// Purposes are the permitted uses: at least one, none twice.
+	// Purposes lists the permitted uses: at least one, none twice.
 	Purposes []Purpose `json:"purposes"`
 	// PrepaidFetches counts the fetches that the client pays in advance, from 0 to [MaxFetches].
 	PrepaidFetches uint64 `json:"prepaid_fetches"`

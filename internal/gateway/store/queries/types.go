@@ -1,10 +1,10 @@
-// Package queries contains a function for each statement in its .sql files, for PostgreSQL with pgx. Package sqlite
-// contains the same functions for SQLite with database/sql, and both implement [Querier]. sqlc checks the statements
-// against the schemas and generates the functions: run `go generate ./internal/gateway/store/queries`. It replaces *
-// by the names of the columns.
+// Package queries contains a function for each statement in the .sql files, for PostgreSQL with pgx. Package
+// sqlite contains the same functions for SQLite with database/sql, and both implement [Querier]. sqlc checks
+// the statements against the schemas and generates the functions: run
+// `go generate ./internal/gateway/store/queries`. It replaces * by the column names.
 //
-// The statements are in the dialect of PostgreSQL. For SQLite, the generator removes the last line if it locks rows,
-// and replaces casts to UUID.
+// The statements use the PostgreSQL dialect. For SQLite, the generator removes the last line if it locks
+// rows, and replaces casts to UUID.
 package queries
 
 import (

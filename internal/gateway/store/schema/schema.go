@@ -40,7 +40,7 @@ type parts struct {
 	StrategyColumns string
 }
 
-// Migrations returns the migrations for PostgreSQL or for SQLite in their order.
+// Migrations returns the migrations for PostgreSQL or for SQLite, in order.
 func Migrations(postgres bool) (all []Migration, err error) {
 	values := parts{
 		ID: "INTEGER PRIMARY KEY AUTOINCREMENT", UUID: "TEXT", JSON: "TEXT", AppendOnly: AppendOnly,

@@ -1,4 +1,4 @@
-// Package storetest runs the tests of the packages that use the gateway's database on both kinds of it.
+// Package storetest runs tests of packages that use the gateway's database with both database kinds.
 package storetest
 
 import (

@@ -22,8 +22,9 @@ func main() {
 	}
 }
 
-// generate runs sqlc on the statements in the directory from. It writes the Go files for PostgreSQL to the directory
-// to, and those for SQLite to its subdirectory sqlite. The working directory must be in the module.
+// generate runs sqlc on the statements in the directory from. It writes the Go files for PostgreSQL to the
+// directory to, and the files for SQLite to the subdirectory sqlite. The working directory must be in the
+// module.
 func generate(from, to string) (err error) {
 	work, err := os.MkdirTemp("", "sqlc")
 	if err != nil {
@@ -73,23 +74,23 @@ func generate(from, to string) (err error) {
 	return copyFiles(filepath.Join(work, "generated", "sqlite", "*.go"), filepath.Join(to, "sqlite"), same)
 }
 
-// lockClause is the line of a statement that locks rows.
+// lockClause matches the line that locks rows.
 var lockClause = regexp.MustCompile(`\nFOR [A-Z ]+;`)
 
-// forSQLite returns statements in the dialect of SQLite. It has no UUID type. It needs no row locks, because a
-// transaction that writes locks the whole file.
+// forSQLite converts statements to the SQLite dialect. SQLite lacks a UUID type. It needs no row locks,
+// because a transaction that writes locks the whole file.
 func forSQLite(statements string) string {
 	return strings.ReplaceAll(lockClause.ReplaceAllString(statements, ";"), " AS UUID)", " AS TEXT)")
 }
 
 var (
 	typeName = regexp.MustCompile(`(?m)^type (\w+) `)
-	// declaredType is the declaration of a struct.
+	// declaredType matches a struct declaration.
 	declaredType = regexp.MustCompile(`(?ms)^type \w+ struct \{.*?^\}\n\n`)
 )
 
-// shareTypes replaces the parameter and row types of the package for SQLite by those of package queries, so that both
-// implement one interface.
+// shareTypes replaces the parameter and row types in the SQLite package by the types in package queries, so
+// that both implement the same interface.
 func shareTypes(from, generated string) error {
 	var names []string
 	files := []string{filepath.Join(from, "types.go")}
@@ -134,7 +135,7 @@ func shareTypes(from, generated string) error {
 	return os.WriteFile(filepath.Join(directory, "models.go"), formatted, 0o600)
 }
 
-// copyFiles converts the files of a pattern and writes them to a directory.
+// copyFiles converts the files matching a pattern and writes them to a directory.
 func copyFiles(pattern, to string, convert func(string) string) error {
 	found, err := filepath.Glob(pattern)
 	if err != nil {

@@ -36,8 +36,8 @@ func TestQueryFunctionsAreUpToDate(t *testing.T) {
 	}
 }
 
-// sqlc names a parameter after its column and a statement after its function. A parameter with the name of its
-// statement would be executed instead of it.
+// sqlc names parameters after columns and statements after functions. A parameter named like the statement
+// would be executed instead.
 func TestNoParameterHidesItsStatement(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "*.sql.go"))
 	require.NoError(t, err)
