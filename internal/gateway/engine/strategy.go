@@ -105,7 +105,7 @@ func NewStrategy() Strategy {
 	}
 }
 
-// ParseStrategy reads and validates a strategy from a JSON object. The three prices must be present; all
+// ParseStrategy reads and validates a strategy from a JSON object. The three prices must be present; other
 // missing fields get the defaults of [NewStrategy]. It returns an error with [strictjson.ErrInvalid] or
 // [ErrStrategy].
 func ParseStrategy(data []byte) (Strategy, error) {

@@ -11,8 +11,8 @@ import (
 )
 
 // ownSite refuses cross-site browser requests: changes from another origin, and on a loopback address any
-// request with another host name than the loopback's and [Config.Authorities]. Such a page could otherwise
-// reach the gateway by a name that resolves to the loopback address (DNS rebinding).
+// request with another host name than the loopback's and [Config.Authorities]. Another site's page could
+// otherwise reach the gateway by a name that resolves to the loopback address (DNS rebinding).
 func (a *Authenticator) ownSite(next http.Handler) http.Handler {
 	origins := http.NewCrossOriginProtection()
 	origins.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

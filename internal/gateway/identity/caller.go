@@ -63,8 +63,8 @@ func (c Caller) Require(scope Scope) error {
 	return denied("the credentials lack the scope %s; use an API key that has it", scope)
 }
 
-// RequireAll fails like Require if the caller lacks one of the scopes. A caller that creates an API key must
-// have every scope of the new key.
+// RequireAll fails like [Caller.Require] if the caller lacks one of the scopes. A caller that creates an API
+// key must have every scope of the new key.
 func (c Caller) RequireAll(scopes []Scope) error {
 	for _, scope := range scopes {
 		if err := c.Require(scope); err != nil {

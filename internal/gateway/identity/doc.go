@@ -25,10 +25,10 @@
 // # Required coverage
 //
 // Signatures are valid for one authority, so a verifier that accepts any Host accepts signatures for other
-// servers: [Config.Authorities] lists the gateway's own names. They must cover the method, the authority, the
-// path and the query (or @target-uri instead of the last three), Content-Digest if there is a body, and
-// Idempotency-Key and Mcp-Session-Id if the request has them. A nonce is required, and the lifetime is at
-// most 5 minutes. GET and HEAD requests with Web Bot Auth need only the draft's minimum (@authority or
+// servers: [Config.Authorities] lists the gateway's own names. Signatures must cover the method, the
+// authority, the path and the query (or @target-uri instead of the last three), Content-Digest if there is a
+// body, and Idempotency-Key and Mcp-Session-Id if the request has them. A nonce is required, and the lifetime
+// is at most 5 minutes. GET and HEAD requests with Web Bot Auth need only the draft's minimum (@authority or
 // @target-uri, and Signature-Agent), may lack a nonce, and may last 24 hours: crawlers repeat such
 // signatures. Until they expire, they permit all reads of the client.
 //

@@ -9,7 +9,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 )
 
-// LeaveRequest ends an open negotiation with no agreement.
+// LeaveRequest ends an open negotiation, with no agreement.
 type LeaveRequest struct {
 	Negotiation    string             `json:"negotiation_id"`
 	Reason         engine.LeaveReason `json:"reason"`

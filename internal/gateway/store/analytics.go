@@ -59,7 +59,8 @@ type Total struct {
 	Count  int64
 	// Rounds is the sum of CurrentRound.
 	Rounds int64
-	// Duration is the sum of the times from start to end, in microseconds; zero unless the status is final.
+	// Duration is the sum of the times from start to end, precise to 1 microsecond; zero unless the status is
+	// final.
 	Duration time.Duration
 }
 

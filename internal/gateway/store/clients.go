@@ -263,9 +263,9 @@ func (s *Store) RevokeKey(ctx context.Context, id string) (APIKey, error) {
 	return revoked, err
 }
 
-// RotateKey adds an API key with the owner, name, scopes and end of another key, atomically. The
-// old key expires after an overlap, or at the original end if earlier. It returns [ErrNotFound] for an
-// unknown id, and [ErrKeyEnded] if the key is expired, revoked or replaced already.
+// RotateKey adds an API key with another key's owner, name, scopes and end, atomically. The old key expires
+// after an overlap, or at the original end if earlier. It returns [ErrNotFound] for an unknown id, and
+// [ErrKeyEnded] if the key is expired, revoked or replaced already.
 func (s *Store) RotateKey(ctx context.Context, id, newHash string, overlap time.Duration) (
 	added, replaced APIKey, err error,
 ) {

@@ -21,7 +21,7 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrKeyReused means that an idempotency key belongs to a request with another body.
 	ErrKeyReused = errors.New("idempotency key reused: send another key with another request")
-	// ErrExists means that the name is in use.
+	// ErrExists means that such a row exists already.
 	ErrExists = errors.New("exists already")
 	// ErrNameTaken means that another client uses the name.
 	ErrNameTaken = errors.New("name taken: choose another one")

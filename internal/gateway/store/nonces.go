@@ -20,7 +20,7 @@ const (
 // ErrNonces means that [MaxNonces] nonces are stored for a key.
 var ErrNonces = errors.New("too many unexpired nonces")
 
-// UseNonce records a signature nonce. From until on, every gateway refuses the signature as too old. It
+// UseNonce records a signature nonce. At the time until, every gateway refuses the signature as too old. It
 // returns [ErrExists] if the nonce was used before with the key, and [ErrNonces].
 func (s *Store) UseNonce(ctx context.Context, keyID, nonce string, until time.Time) error {
 	if until.IsZero() {

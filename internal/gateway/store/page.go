@@ -17,7 +17,7 @@ const (
 	MaxPage     = 200
 )
 
-// ErrCursor means that the store did not return the cursor.
+// ErrCursor means that the cursor is invalid.
 var ErrCursor = errors.New("invalid cursor: use the one of the page before it")
 
 // ErrPageSize means that the page size is not from 1 to [MaxPage]. The text names the parameter in REST and

@@ -31,7 +31,7 @@ type RoundRequest struct {
 	Negotiations []string
 	// Recall selects the client's earlier proposals that the states have.
 	Recall Recall
-	// Approval selects negotiations that await approval, otherwise none may.
+	// Approval selects negotiations that await approval. If false, none may await it.
 	Approval bool
 	// Key is nil if the request lacks an idempotency key.
 	Key *Key

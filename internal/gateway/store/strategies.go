@@ -35,7 +35,7 @@ func strategyOf(row queries.StrategyRow) Strategy {
 // MaxActive limits the active versions per publisher.
 const MaxActive = 16
 
-// AddStrategy adds the next strategy version: the first if the publisher uses the name for none. If it is
+// AddStrategy adds the next strategy version: version 1 if the publisher has not used the name. If it is
 // active, the publisher's other version with an equal schedule is deactivated. Negotiations continue with
 // their initial version. Repeating a request with an idempotency key returns the first request's version. It
 // returns [ErrNotFound] if there is no such publisher, [ErrActiveLimit] if [MaxActive] other versions are
