@@ -12,7 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Pauses between two calls of Admit that return an error.
+// Pauses between failed calls of Admit.
 const (
 	firstAdmission = 30 * time.Second
 	lastAdmission  = 15 * time.Minute
@@ -20,7 +20,7 @@ const (
 
 var errNoSeal = errors.New("it compares sealed prices, and the agent seals none")
 
-// hasEngaged reports whether a side has acted on a negotiation before: then Admit is not called.
+// hasEngaged reports whether the given side already acted on a negotiation: then Admit is not called.
 func hasEngaged(n *haggle.Snapshot, side protocol.OfferSide) bool {
 	if side == protocol.OfferSideSeller {
 		return n.Status != protocol.NegotiationStatusCreated
@@ -51,7 +51,7 @@ func (c *Config) cannotEngage(n *haggle.Snapshot, side protocol.OfferSide) error
 	}
 	switch {
 	case side == protocol.OfferSideBuyer:
-		return nil // the buyer has chosen the other terms itself
+		return nil // the buyer chose the terms
 	case len(c.Services) == 0 && c.Admit == nil:
 		return errors.New("neither Config.Services nor Config.Admit is set")
 	case len(c.Services) > 0 && !slices.Contains(c.Services, n.ServiceHash):

@@ -131,7 +131,7 @@ func TestAdmitIsCalledBeforeEitherSideEngages(t *testing.T) {
 	require.EqualValues(t, 1, buyers.Load())
 }
 
-// seals returns a Config.Seal that keeps its sealed prices.
+// seals returns a Config.Seal that keeps the sealed prices.
 func seals(
 	as *wallet.Keypair, price uint64,
 ) func(context.Context, *haggle.Snapshot) (*protocol.SealedPrice, error) {
@@ -218,7 +218,7 @@ func (s refusesAcceptances) SignMessage(ctx context.Context, message []byte) (so
 	return s.Signer.SignMessage(ctx, message)
 }
 
-// A seller whose signer refuses the acceptance would lose its bond if it did not reveal.
+// A seller whose signer refuses the acceptance would lose the bond if it did not reveal.
 func TestSellerWithoutAnAcceptanceStillReveals(t *testing.T) {
 	seller, history := comparePrices(t,
 		func(signer haggle.Signer) haggle.Signer { return refusesAcceptances{signer} }, agent.Config{})
@@ -269,7 +269,7 @@ func TestMilestonesAreClaimedReleasedAndSettled(t *testing.T) {
 	require.Empty(t, seller.errors())
 }
 
-// The program records a payout that a frozen account cannot receive. The agent claims it later.
+// The program records payouts that frozen accounts cannot receive. The agent claims them later.
 func TestRecordedPayoutIsClaimed(t *testing.T) {
 	f := newFixture(t)
 	f.freeze(f.Seller)

@@ -11,13 +11,13 @@ import (
 )
 
 var (
-	// ErrPanic: one of the agent's functions has panicked.
+	// ErrPanic is reported when an agent function panicked.
 	ErrPanic = errors.New("agent: panic")
-	// ErrTooLong: one of the agent's functions has not returned within [Config].DecisionTime, or before the
-	// time to answer was over.
+	// ErrTooLong is reported when an agent function did not return within [Config].DecisionTime, or before
+	// the time to answer was over.
 	ErrTooLong = errors.New("agent: function takes too long")
-	// ErrOffersMissing: [Turn].History lacks offers, because no node has returned them in time. A function that
-	// needs all of them returns it: the runtime calls it again, and does not call [Config].Failed.
+	// ErrOffersMissing: [Turn].History lacks offers, because no node returned them in time. A function that
+	// needs all offers returns it: the runtime calls the function again, and does not call [Config].Failed.
 	ErrOffersMissing = errors.New("agent: not all offers are known")
 
 	errTimeIsUp     = fmt.Errorf("%w: the time to answer is nearly over", ErrTooLong)
@@ -25,18 +25,18 @@ var (
 	errStateChanged = errors.New("agent: the negotiation has changed")
 )
 
-// call is a pending call of one of the agent's functions.
+// call is a pending call of an agent function.
 type call struct {
 	// cancel ends the call's context. The loop then gets the cause as the call's error, unless the call is
 	// closed.
 	cancel context.CancelCauseFunc
-	// closed reports that the result is not used any more.
+	// closed reports whether the result is no longer used.
 	closed bool
 }
 
-// start calls one of the agent's functions outside the loop's goroutine, and posts its result. until is the
-// latest time for the answer by the chain's clock: the loop gets an error then, even if the function ignores
-// its context.
+// start calls an agent function outside the loop's goroutine, and posts the result. until is the latest time
+// for the answer by the chain's clock: the loop then receives an error, even if the function ignores the
+// context.
 func start[T any](
 	l *loop, f *tracked, v *view, until int64,
 	function func(ctx context.Context) (T, error), then func(T, error),
@@ -96,8 +96,8 @@ func (f *tracked) withdraw() {
 	f.call = nil
 }
 
-// awaitsCall reports whether an earlier call has not returned although its context has ended, and logs that.
-// Its return refreshes the negotiation.
+// awaitsCall reports whether an earlier call still runs although the context ended, and logs that. When the
+// call returns, the negotiation is refreshed.
 func (l *loop) awaitsCall(f *tracked) bool {
 	if f.overdueCalls > 0 {
 		l.config.Logger.Warn("waiting for an earlier call of the agent's function to return", f.attributes()...)
@@ -105,7 +105,7 @@ func (l *loop) awaitsCall(f *tracked) bool {
 	return f.overdueCalls > 0
 }
 
-// onResult is called when a call has returned whose result is not used. The next call may start now.
+// onResult is called when a call returned and the result is not used. Another call may start now.
 func (l *loop) onResult(f *tracked) {
 	f.overdueCalls--
 	if l.tracked[f.address] == f && f.call == nil {
@@ -139,7 +139,7 @@ func (l *loop) report(negotiation solana.PublicKey, err error) {
 	}
 }
 
-// notify calls one of the agent's notification functions, one after the other.
+// notify calls agent notification functions sequentially.
 func (l *loop) notify(function func()) {
 	_, err := safely(l.ctx, func(context.Context) (struct{}, error) {
 		function()

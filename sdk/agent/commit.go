@@ -9,13 +9,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// errDocument reports an offer that has no place for a commitment.
+// errDocument reports an offer with no place for a commitment.
 var errDocument = errors.New("an offer with a terms document cannot carry a commitment")
 
-// WithCommitment returns a [Config].Decide whose offers carry a commitment as their strategy hash: for a
-// decision function that package proof cannot replay, such as one with a language model, which commits to the
-// model and its prompt. Commit is called before every move, also before one that publishes nothing, and must
-// return the same for the same negotiation, also after a restart. An offer with a Document is invalid.
+// WithCommitment returns a [Config].Decide whose offers carry a commitment as their strategy hash: for
+// decision functions that package proof cannot replay, such as a language model, which commits to the model
+// and the prompt. Commit is called before every move, also before moves that publish nothing, and must return
+// the same for the same negotiation, even across restarts. An offer with a Document is invalid.
 func WithCommitment(
 	decide func(context.Context, Turn) (Decision, error),
 	commit func(negotiation *haggle.Snapshot) ([32]byte, error),

@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// TestAModelsOffersCarryItsCommitment has a decision function that no strategy stands for.
+// TestAModelsOffersCarryItsCommitment uses a decision function with no strategy behind it.
 func TestAModelsOffersCarryItsCommitment(t *testing.T) {
 	reveal := proof.Reveal{
 		Model: &proof.Model{Name: "model-1", Prompt: sha256.Sum256([]byte("Buy cheaply."))}, Nonce: proof.Hash{1},

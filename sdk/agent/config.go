@@ -14,118 +14,118 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Defaults of a Config.
+// Config defaults.
 const (
 	DefaultMargin       = 15 * time.Second
 	DefaultDecisionTime = 2 * time.Minute
 	DefaultConcurrency  = 32
-	// DefaultMaxOpen and DefaultMaxOpenPerCounterpart limit the open negotiations of a seller.
+	// DefaultMaxOpen and DefaultMaxOpenPerCounterpart limit a seller's open negotiations.
 	DefaultMaxOpen               = 100
 	DefaultMaxOpenPerCounterpart = 3
 	DefaultBackoff               = 30 * time.Second
 )
 
-// Config is the configuration of an agent. The runtime calls its functions from several goroutines, for one
-// negotiation one at a time. Their contexts end when their time is up, when the negotiation has changed, and
-// with [Runtime.Run].
+// Config is the configuration of an agent. The runtime calls the functions from several goroutines, but
+// sequentially for each negotiation. Their contexts end when their time is up, when the negotiation changed,
+// and with [Runtime.Run].
 type Config struct {
-	// Decide returns the agent's next move, when it is its turn and when it can accept a midpoint, which a
-	// seller accepts without a call: see RevealOnly. It is
-	// required. It is called once for each state of a negotiation, may take as long as the time to answer
-	// lasts, and its decision is carried out if the negotiation has not changed meanwhile. The runtime calls
-	// it for many negotiations at once: a Decide that needs a scarce resource has to wait for it.
+	// Decide returns the agent's next move, on the agent's turn and when the agent can accept a midpoint. A
+	// seller accepts midpoints with no call: see RevealOnly. Decide is required. It is called once per
+	// negotiation state, may take as long as the time to answer lasts, and the decision is carried out if the
+	// negotiation did not change meanwhile. The runtime calls it for many negotiations at once: a Decide that
+	// needs a scarce resource must wait for it.
 	Decide func(ctx context.Context, turn Turn) (Decision, error)
-	// Mints are the mints in which the agent sells and buys, with its limits. They are required. The agent
-	// takes no part in negotiations in other mints, and carries out no decision beyond the limits.
+	// Mints lists the mints that the agent sells and buys in, with the agent's limits. They are required. The
+	// agent takes no part in negotiations in other mints, and carries out no decision beyond the limits.
 	Mints map[solana.PublicKey]Limits
 
-	// Concerns reports whether the agent handles one of the wallet's negotiations. In the others the runtime
-	// does nothing, and claims no payout. It is called for each snapshot and should return at once. If nil,
-	// the agent handles all.
+	// Concerns reports whether the agent handles a negotiation of the wallet. In the others the runtime does
+	// nothing, and claims no payout. It is called for each snapshot and should return at once. If nil, the
+	// agent handles all.
 	Concerns func(negotiation *haggle.Snapshot) bool
-	// Services are the hashes of the services that a seller sells: see [protocol.ServiceHash]. The agent
-	// declines invitations to sell anything else. If empty, Admit is required for a seller to accept an
-	// invitation.
+	// Services lists the hashes of the services for sale: see [protocol.ServiceHash]. The agent declines
+	// invitations to sell anything else. If empty, a seller accepts invitations only if Admit is set.
 	Services [][32]byte
-	// Admit is called before the agent engages: before a seller accepts an invitation, and before a buyer
-	// makes its first move. It checks the counterparty's identity and the terms. After an error it is called
-	// again, at first 30 seconds later, then less and less often; after [ErrRefused] never again. If nil, the
-	// agent engages in every negotiation within its limits.
+	// Admit is called before the agent engages: before a seller accepts an invitation, and before a buyer's
+	// first move. It checks the counterparty's identity and the terms. On error it is called again, at first
+	// 30 seconds later, then less and less often; after [ErrRefused] never again. If nil, the agent engages
+	// in every negotiation within the limits.
 	Admit func(ctx context.Context, negotiation *haggle.Snapshot) error
-	// MaxFeeBps is the highest protocol fee of a negotiation in which the agent engages, 0 to 500 basis points
-	// of the price. If nil, [protocol.DefaultProtocolFeeBps] is used.
+	// MaxFeeBps is the highest protocol fee that the agent accepts, 0 to 500 basis points of the price. If
+	// nil, [protocol.DefaultProtocolFeeBps] is used.
 	MaxFeeBps *uint16
-	// MaxDecayBps is the highest decay of a negotiation in which the agent engages, 0 to 1,000 basis points of
-	// the effective escrow for each offer. The buyer loses the decay, and the seller is paid from the rest. If
-	// nil, [protocol.DefaultDecayRateBps] is used.
+	// MaxDecayBps is the highest decay that the agent accepts, 0 to 1,000 basis points of the effective
+	// escrow for each offer. The buyer loses the decay, and the seller is paid from the rest. If nil,
+	// [protocol.DefaultDecayRateBps] is used.
 	MaxDecayBps *uint16
-	// MaxRounds is the largest number of offers of a negotiation in which the agent engages, 1 to 20. If zero,
+	// MaxRounds is the largest number of offers per negotiation that the agent accepts, 1 to 20. If zero,
 	// [protocol.DefaultMaxRounds] is used.
 	MaxRounds uint8
-	// MinResponseWindow is the shortest time to answer in a negotiation in which the agent engages, at most 1
-	// hour and at least twice Margin. If zero, one minute or twice Margin is used, whichever is longer.
+	// MinResponseWindow is the shortest time to answer that the agent accepts, not more than 1 hour and at
+	// least twice Margin. If zero, one minute or twice Margin is used, whichever is longer.
 	MinResponseWindow time.Duration
-	// MaxOpen and MaxOpenPerCounterpart are the most open negotiations of a seller, in total and with one buyer.
-	// A negotiation is open until a deal or its end. Further invitations wait, the oldest first, until a place
-	// is free or their time is over. If zero, DefaultMaxOpen and DefaultMaxOpenPerCounterpart are used.
+	// MaxOpen and MaxOpenPerCounterpart limit a seller's open negotiations, in total and per buyer. A
+	// negotiation is open until it reaches a deal or ends. Further invitations wait, the oldest first, until
+	// a place is free or their time is over. If zero, DefaultMaxOpen and DefaultMaxOpenPerCounterpart are
+	// used.
 	MaxOpen, MaxOpenPerCounterpart int
-	// Backoff is how long a seller waits after a negotiation that was rejected or expired until it accepts the
-	// buyer's next invitation. It doubles with each further one, up to one hour, and ends with a deal. A restart
-	// forgets it. If zero, DefaultBackoff is used.
+	// Backoff is how long a seller waits, once a negotiation was rejected or expired, until it accepts the
+	// buyer's next invitation. It doubles with each further failure, up to an hour, and ends with a deal. A
+	// restart forgets it. If zero, DefaultBackoff is used.
 	Backoff time.Duration
-	// Seal returns the agent's reservation price, sealed for this negotiation: see [protocol.SealPrice]. It is
-	// called before the commitment and again before the reveal, perhaps in another process. Both calls must
+	// Seal returns the agent's reservation price, sealed for this negotiation: see [protocol.SealPrice]. It
+	// is called for the commitment and again for the reveal, perhaps in different processes. Both calls must
 	// return the same price, so store [protocol.SealedPrice.Secret]. If nil, the agent takes no part in
 	// negotiations that compare sealed prices.
 	Seal func(ctx context.Context, negotiation *haggle.Snapshot) (*protocol.SealedPrice, error)
-	// RevealOnly makes a seller reveal its price without accepting the midpoint in the same transaction. Decide
-	// is then called about the midpoint, and the buyer can replace it by an offer of the seller's revealed
-	// price. If false, a seller accepts the midpoint with its reveal without a call of Decide; it reveals only
-	// if the midpoint is beyond its limits, or if the program or the signer has refused the acceptance.
+	// RevealOnly makes a seller reveal the price without accepting the midpoint in the same transaction.
+	// Decide is then called about the midpoint, and the buyer can replace it by an offer of the seller's
+	// revealed price. If false, a seller accepts the midpoint with the reveal and Decide is not called; it
+	// reveals only if the midpoint is beyond the limits, or if the program or signer refused the acceptance.
 	RevealOnly bool
-	// OnMilestone returns the agent's next move about milestones: a seller's when it can claim one, a buyer's
-	// when one is under review. Before the first call on a deal, a seller's escrow is verified: see
+	// OnMilestone returns the agent's next move about milestones: when a seller can claim, and when a buyer
+	// must review. Before OnMilestone is first called on a deal, a seller's escrow is verified: see
 	// [Limits].SingleSourceUpTo. If nil, the agent takes no part in negotiations with milestones. The runtime
 	// releases milestones whose review window is over without calling it.
 	OnMilestone func(ctx context.Context, turn Turn) (MilestoneMove, error)
-	// Arbiters are the arbiters that the agent accepts. They are required with OnMilestone.
+	// Arbiters lists the arbiters that the agent accepts. They are required with OnMilestone.
 	Arbiters []solana.PublicKey
-	// MaxReviewHours is the longest review window of a milestone that a seller accepts, in hours, at most
+	// MaxReviewHours is the longest milestone review window that a seller accepts, in hours, up to
 	// [protocol.MaxReviewHours]. If zero, DefaultMaxReviewHours is used.
 	MaxReviewHours uint8
 
-	// Margin is how long before the end of the time to answer Decide is called for the last time, at most 30
-	// minutes, and at most half of the response window. If zero, DefaultMargin is used.
+	// Margin is the time between the last call of Decide and the time limit for an answer, up to 30 minutes,
+	// and up to half of the response window. If zero, DefaultMargin is used.
 	Margin time.Duration
 	// DecisionTime is how long Decide, Admit, Seal and OnMilestone may take. A call ends earlier if the time to
 	// answer is over. If zero, DefaultDecisionTime is used.
 	DecisionTime time.Duration
-	// Fallback is carried out at the last call if Decide returns no valid decision: [Reject], [Accept] or an
+	// Fallback is carried out on the last call if Decide returns no valid decision: [Reject], [Accept] or an
 	// [Offer]. If nil, or if it is not possible either, the agent rejects. A seller whose rejection would
-	// forfeit its bond lets the negotiation expire instead.
+	// forfeit the bond lets the negotiation expire instead.
 	Fallback Decision
-	// Patience is how long [Runtime.RunOne] waits for a negotiation to engage in. If zero, it has no limit.
+	// Patience is how long [Runtime.RunOne] waits for a negotiation to engage in. If zero, there is no limit.
 	Patience time.Duration
-	// Concurrency is how many negotiations are read at once, and how many actions are prepared at once. An
-	// action that has waited for two seconds does not count. If zero, DefaultConcurrency is used.
+	// Concurrency is how many negotiations are read at once, and how many actions are prepared at once.
+	// Actions that have waited for two seconds do not count. If zero, DefaultConcurrency is used.
 	Concurrency int
 
 	// Acted is called after each of the agent's actions on chain; not for actions of another process of the
 	// same wallet, unless they are in the journal. It should return at once.
 	Acted func(Act)
-	// Ended is called for each negotiation that has ended, when nothing is left to do. A seller's settlement is
+	// Ended is called for each ended negotiation, when nothing is left to do. A seller's settlement is
 	// verified before: see [Limits].SingleSourceUpTo. It should return at once.
 	Ended func(Result)
 	// Failed is called with errors of the agent's functions, each [*InvalidDecision], each [*Refusal], each
-	// [*UnverifiedError], and errors of actions. It is not called after errors that the runtime expects to pass: a
-	// node that does not answer, a negotiation that has changed, an unknown outcome, [ErrOffersMissing]. It should
-	// return at once.
+	// [*UnverifiedError], and errors of actions. It is not called after errors that the runtime expects to
+	// pass: unresponsive nodes, changed negotiations, unknown outcomes, [ErrOffersMissing]. It should return
+	// at once.
 	Failed func(negotiation solana.PublicKey, err error)
 	// Logger gets the same, all other errors, and the warnings of actions ([haggle.Action.Warnings]); at
 	// [LevelNotice] the course of each negotiation, and at [slog.LevelInfo] the actions and the calls of the
 	// agent's functions. Amounts have the decimals of Mints, times are UTC. If nil, slog.Default() is used.
 	Logger *slog.Logger
-	// Names are the names of settings in the advice of a [*StartError].
+	// Names holds the setting names used in the advice of [*StartError].
 	Names Names
 }
 
@@ -138,7 +138,7 @@ type Refusal struct {
 	Negotiation solana.PublicKey
 	// Reason is the term that the agent does not accept.
 	Reason string
-	// Err is the error whose text is Reason: an [amount.Error] if the text has amounts. It can be nil.
+	// Err is the error that Reason prints: an [amount.Error] if Reason contains amounts. It can be nil.
 	Err error
 }
 
@@ -154,11 +154,11 @@ func (r *Refusal) Unwrap() []error {
 	return []error{ErrRefused, r.Err}
 }
 
-// Act is an action that an agent has done on chain.
+// Act is an executed on-chain action.
 type Act struct {
 	// Name is the instruction's name in the IDL.
 	Name string
-	// Before is the negotiation before the action.
+	// Before is the negotiation as it was when the action was sent.
 	Before *haggle.Snapshot
 	// Side is the agent's side.
 	Side protocol.OfferSide
@@ -166,24 +166,24 @@ type Act struct {
 	Receipt *haggle.Receipt
 }
 
-// Result is the end of a negotiation.
+// Result is a negotiation's end.
 type Result struct {
 	// Negotiation is the negotiation's address.
 	Negotiation solana.PublicKey
 	// Side is the agent's side.
 	Side protocol.OfferSide
-	// Counterpart is the other party.
+	// Counterpart is the counterparty.
 	Counterpart solana.PublicKey
-	// CreatedAt is the negotiation's creation time in Unix seconds, and Mint the mint of the payment. They are
-	// zero if no node has the events of a closed negotiation.
+	// CreatedAt is the negotiation's creation time in Unix seconds, and Mint the payment mint. They are zero
+	// if no node returns a closed negotiation's events.
 	CreatedAt int64
 	Mint      solana.PublicKey
-	// Status is Settled, Rejected or Expired. It has another value if the negotiation has been closed and the
-	// node no longer has its events, and in a result of [Runtime.RunOne] for an invitation whose time is over.
+	// Status is Settled, Rejected or Expired. It differs if the negotiation is closed and the node no longer
+	// returns the events, and in the result of [Runtime.RunOne] for an invitation whose time is over.
 	Status protocol.NegotiationStatus
-	// Price is the paid price in base units of the mint, the fee included; zero without a deal.
+	// Price is the paid price in the mint's base units, the fee included; zero if there is no deal.
 	Price uint64
-	// Fee is the protocol's part of the price, in base units of the mint.
+	// Fee is the protocol's part of the price, in the mint's base units.
 	Fee uint64
 	// Rounds is the number of offers.
 	Rounds uint8

@@ -17,7 +17,7 @@ type callLog struct{ turns chan agent.Turn }
 
 func newCallLog() callLog { return callLog{make(chan agent.Turn, 64)} }
 
-// next returns the turn of the next call.
+// next returns the following call's turn.
 func (c callLog) next(f *fixture) agent.Turn {
 	f.t.Helper()
 	select {
@@ -95,7 +95,7 @@ func TestOverdueNegotiationsAreExpiredAndClosed(t *testing.T) {
 	f.advance(80 * time.Second)
 	f.until("the invitation has expired and is closed", func() bool { return f.state(ignored) == nil })
 
-	// The seller accepts the invitation and then makes no move, not even at the last call.
+	// The seller accepts the invitation and then makes no move, not even on the last call.
 	unanswered := f.invite()
 	seller := f.run(f.Seller, agent.Config{Decide: wait, Services: services})
 	f.until("the buyer has made its offer", func() bool { return f.state(unanswered).CurrentRound == 1 })

@@ -39,8 +39,7 @@ func (l *loop) decide(f *tracked, v *view, last bool) {
 		func(decision Decision, err error) { l.decidedOn(f, v, turn, decision, err) })
 }
 
-// carryOut carries out a decision on this position that has been made before. It returns false if there is
-// none.
+// carryOut carries out an earlier decision on this position. It returns false if there is none.
 func (l *loop) carryOut(f *tracked, v *view) bool {
 	if f.decided == nil {
 		return false
@@ -49,8 +48,8 @@ func (l *loop) carryOut(f *tracked, v *view) bool {
 	return true
 }
 
-// decidedOn processes an answer of Decide. A change of the position has withdrawn the call before. Snapshots
-// that do not change the position do not matter.
+// decidedOn processes a decision returned by Decide. If the position changed, the call was already withdrawn.
+// Snapshots that do not change the position do not matter.
 func (l *loop) decidedOn(f *tracked, v *view, turn Turn, decision Decision, err error) {
 	if err == nil {
 		err = validate(turn, decision)
@@ -88,15 +87,15 @@ func (l *loop) setDecided(f *tracked, v *view, turn Turn, decision any) {
 func (l *loop) onWait(f *tracked, v *view, turn Turn, wait Wait) {
 	f.failures = 0
 	f.answer = answer{waits: true, until: wait.Until, last: turn.LastCall, at: turn.Now}
-	// The time of the last call may have come during this one.
+	// The time of the last call may have come meanwhile.
 	next := l.viewNow(f, v)
 	l.execute(f, next, next.plan())
 }
 
 // invalid records and reports a decision or a milestone move that cannot be carried out. The function is
-// called once more at this position, with the reason. After a second invalid decision the fallback follows at
-// the time of the last call. After a second invalid move nothing follows: a milestone that the buyer does not
-// dispute is released.
+// called once more at this position, with the reason. If the second decision is invalid too, the fallback
+// follows at the time of the last call. If the second move is invalid too, nothing follows: a milestone that
+// the buyer does not dispute is released.
 func (l *loop) invalid(f *tracked, v *view, turn Turn, invalid *InvalidDecision) {
 	f.decided = nil
 	f.answer = answer{at: turn.Now, invalid: f.answer.invalid + 1, reason: invalid}
@@ -113,8 +112,8 @@ func (l *loop) invalid(f *tracked, v *view, turn Turn, invalid *InvalidDecision)
 	}
 }
 
-// undecided handles an error of Decide, which is called again after a pause. At the last call, and if there
-// is no time for another one, that leaves the fallback.
+// undecided handles an error of Decide, which is called again later. If that was the last call, or if there
+// is no time for another call, the fallback remains.
 func (l *loop) undecided(f *tracked, v *view, turn Turn, err error) {
 	l.failed(f, err)
 	if turn.LastCall || errors.Is(err, errTimeIsUp) {
@@ -125,8 +124,8 @@ func (l *loop) undecided(f *tracked, v *view, turn Turn, err error) {
 	f.wakeAt = v.lastCallAt()
 }
 
-// fallBack carries out the next possible fallback: Config.Fallback, then Reject. A rejection that would
-// forfeit the bond is none: the negotiation expires then, and the bond is returned.
+// fallBack carries out the next possible fallback: Config.Fallback, then Reject. If a rejection would forfeit
+// the bond, the negotiation expires instead, and the bond is returned.
 func (l *loop) fallBack(f *tracked, v *view, turn Turn) {
 	f.decided = nil
 	turn.LastCall = true
@@ -157,7 +156,7 @@ func (l *loop) fallBack(f *tracked, v *view, turn Turn) {
 	f.wakeAt = v.TurnDeadline
 }
 
-// do starts the action of a decision or a milestone move, on the snapshot that it was made on.
+// do starts the action for a decision or a milestone move, on the snapshot used to make it.
 func (l *loop) do(f *tracked, v *view, turn Turn, decision any) {
 	deal := l.client.At(turn.Negotiation)
 	switch decision := decision.(type) {
@@ -206,7 +205,7 @@ func (l *loop) seal(f *tracked, v *view) {
 		})
 }
 
-// checkSealed keeps the agent from committing to a reservation price beyond its own limit.
+// checkSealed keeps the agent from committing to a reservation price beyond the agent's limit.
 func (l *loop) checkSealed(f *tracked, v *view, sealed *protocol.SealedPrice) error {
 	switch {
 	case sealed == nil:

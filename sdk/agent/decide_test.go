@@ -13,8 +13,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// A function that returns invalid decisions is called twice: the second call gets the reason, and is the last
-// call if the first one was.
+// A function that returns invalid decisions is called twice: the second call receives the reason, and is the
+// last call if the first call was.
 func TestInvalidDecisionIsRecordedWithItsTime(t *testing.T) {
 	open := inMilestones(false)
 	for name, c := range map[string]struct {

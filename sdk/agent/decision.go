@@ -13,38 +13,38 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Decision is an agent's move at a turn: an [Offer], [Accept], [Reject] or [Wait]. It is carried out on the
-// turn's snapshot only.
+// Decision is an agent's move: an [Offer], [Accept], [Reject] or [Wait]. It is carried out on the turn's
+// snapshot only.
 type Decision interface {
-	// check returns why it cannot be carried out at a turn.
+	// check returns why it cannot be carried out.
 	check(turn Turn) error
 }
 
 // Offer makes an offer, or a counter-offer.
 type Offer struct {
-	// Amount is the price in base units of the mint: see [Turn.InRange].
+	// Amount is the price in the mint's base units: see [Turn.InRange].
 	Amount uint64
 	// DeadlineExtension proposes to move the negotiation's deadline: see [haggle.Offer]. It is rounded
 	// up to seconds and must not be negative. If zero, nothing is proposed.
 	DeadlineExtension time.Duration
-	// Terms are the terms beside the price. If nil, the offer has none.
+	// Terms holds the terms beside the price. If nil, the offer contains none.
 	Terms *protocol.Terms
 	// Document is the hash of a terms document beside the price: see package terms of bargain. If nil, the
-	// offer has none. An offer has Terms or Document, not both.
+	// offer contains none. Terms and Document exclude each other.
 	Document *protocol.TermsDocument
 }
 
 // Accept accepts the offer that stands: price, round and metadata are those of the turn.
 type Accept struct{}
 
-// Reject ends the negotiation. A seller that rejects between the buyer's reveal and the buyer's first offer
-// forfeits its bond: see [protocol.Negotiation.RejectionForfeitsBond].
+// Reject ends the negotiation. A seller that rejects between the buyer's reveal and first offer forfeits the
+// bond: see [protocol.Negotiation.RejectionForfeitsBond].
 type Reject struct{}
 
 // Wait does nothing until the negotiation changes.
 type Wait struct {
-	// Until is when the function is called again although nothing has changed, in Unix seconds of the chain's
-	// clock. It must be later than Turn.Now. If zero, the function is called again at the last call.
+	// Until is the time to call the function again although nothing changed, in Unix seconds of the chain's
+	// clock. It must be later than Turn.Now. If zero, the function is called again on the last call.
 	Until int64
 }
 
@@ -58,7 +58,7 @@ type MilestoneMove interface {
 type ClaimMilestone struct {
 	// Index is the milestone, from 0.
 	Index uint8
-	// Evidence is a hash of the delivery: see [protocol.EvidenceHash]. If zero, the claim states none.
+	// Evidence is the delivery's hash: see [protocol.EvidenceHash]. If zero, the claim states none.
 	Evidence [32]byte
 }
 
@@ -72,13 +72,13 @@ type ReleaseMilestone struct {
 type DisputeMilestone struct {
 	// Index is the milestone, from 0.
 	Index uint8
-	// Evidence is a hash of the complaint: see [protocol.EvidenceHash]. If zero, the dispute states none.
+	// Evidence is the complaint's hash: see [protocol.EvidenceHash]. If zero, the dispute states none.
 	Evidence [32]byte
 }
 
-// InvalidDecision reports a decision that cannot be carried out. It has changed nothing on chain. If the
-// program rejects it or would reject it, errors.Is finds the program's code, such as
-// [protocol.ErrOfferTooLow]; if it is beyond the agent's own limits, [ErrBeyondLimit].
+// InvalidDecision reports a decision that cannot be carried out. Nothing changed on chain. If the program
+// rejects it or would reject it, errors.Is finds the program's code, such as [protocol.ErrOfferTooLow]; if it
+// is beyond the agent's own limits, [ErrBeyondLimit].
 type InvalidDecision struct {
 	// Negotiation is the negotiation's address.
 	Negotiation solana.PublicKey
@@ -95,7 +95,7 @@ func (e *InvalidDecision) Error() string {
 	return fmt.Sprintf("agent: invalid decision %s on %s: %v", describe(e.Decision), e.Negotiation, e.Reason)
 }
 
-// describe returns the type and the fields of a decision.
+// describe returns a decision's type and fields.
 func describe(decision any) string { return fmt.Sprintf("%T%+v", decision, decision) }
 
 // Unwrap returns the reason.

@@ -19,7 +19,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// An error of Decide affects its own negotiation only, and causes no transaction.
+// An error of Decide affects only the negotiation concerned, and causes no transaction.
 func TestInvalidDecisionDelaysItsOwnNegotiationOnly(t *testing.T) {
 	f := newFixture(t)
 	long := func(r *haggle.CreateRequest) { r.ResponseWindow, r.Deadline = time.Hour, 10*time.Hour }
@@ -41,7 +41,7 @@ func TestInvalidDecisionDelaysItsOwnNegotiationOnly(t *testing.T) {
 			case panics:
 				panic("out of range")
 			case hangs:
-				<-release // it ignores its context
+				<-release // it ignores the context
 			case errs:
 				return nil, failure
 			case empty:
@@ -81,8 +81,8 @@ func TestInvalidDecisionDelaysItsOwnNegotiationOnly(t *testing.T) {
 	require.Contains(t, reasons[empty], "no decision")
 }
 
-// An invalid decision is reported with its reason, which the second call gets. The fallback follows shortly
-// before the deadline.
+// An invalid decision is reported with the reason, and the second call receives it. The fallback follows
+// shortly before the deadline.
 func TestDecideIsCalledTwiceBeforeTheFallback(t *testing.T) {
 	f := newFixture(t)
 	negotiation := f.invite()
@@ -112,7 +112,7 @@ func TestDecideIsCalledTwiceBeforeTheFallback(t *testing.T) {
 	require.Len(t, eventsOf[*protocol.NegotiationRejected](f.history(negotiation)), 1)
 }
 
-// With no rounds left the agent accepts or rejects. An offer is invalid then, and so is Wait at the last
+// With no rounds left the agent accepts or rejects. An offer is invalid then, and so is Wait on the last
 // call.
 func TestLastRoundEndsInARejection(t *testing.T) {
 	for name, decide := range map[string]decideFunc{
@@ -140,7 +140,8 @@ func TestLastRoundEndsInARejection(t *testing.T) {
 	}
 }
 
-// A seller that rejects at the midpoint forfeits its bond. One that lets the negotiation expire gets it back.
+// A seller that rejects at the midpoint forfeits the bond. A seller that lets the negotiation expire recovers
+// it.
 func TestFallbackDoesNotForfeitTheBond(t *testing.T) {
 	f := newFixture(t)
 	require.NoError(t, f.Chain.Endow(f.ctx, f.Mint, holding(f.Seller, 1_000_000)))
@@ -162,7 +163,7 @@ func TestFallbackDoesNotForfeitTheBond(t *testing.T) {
 	require.Equal(t, f.Seller.PublicKey(), bonds[0].To)
 }
 
-// A decision is about one snapshot: the other side's rejection withdraws it.
+// A decision is about one snapshot: the counterparty's rejection withdraws it.
 func TestDecisionOnAnOldStateIsNotCarriedOut(t *testing.T) {
 	f := newFixture(t)
 	negotiation := f.invite()
@@ -184,8 +185,8 @@ func TestDecisionOnAnOldStateIsNotCarriedOut(t *testing.T) {
 	require.Len(t, buyer.acts(), 1, "the close is its only action")
 }
 
-// Decide is called on the state of the slot at which an offer becomes visible, or of the next slot. Another
-// subscription measures when it becomes visible, so that a busy machine delays both.
+// Decide is called on the state at the slot that makes an offer visible, or one slot later. A second
+// subscription measures the visibility, so a busy machine delays both.
 func TestAgentReactsWithinOneSlot(t *testing.T) {
 	f := newFixture(t)
 	var lock sync.Mutex

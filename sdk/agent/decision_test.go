@@ -85,7 +85,7 @@ func limited(turn Turn, limits Limits) Turn {
 	return turn
 }
 
-// withFee has a protocol fee of half a per cent.
+// withFee sets a protocol fee of half a percent.
 func withFee(turn Turn) Turn {
 	n := *turn.Negotiation
 	n.ProtocolFeeBps = 50
@@ -93,11 +93,11 @@ func withFee(turn Turn) Turn {
 	return turn
 }
 
-// A price that is moved into the range of the next offer never crosses the agent's own limit.
+// A price moved into the range allowed for the following offer never crosses the agent's own limit.
 func TestClampBeyondTheAgentsLimitIsAnError(t *testing.T) {
 	turn := func(side protocol.OfferSide, limits Limits) Turn {
 		n := bargaining(1)
-		n.EffectiveEscrow = 3_000_000 // the next offer is 294,000 to 2,940,000, with a decay of 2,060,000
+		n.EffectiveEscrow = 3_000_000 // the seller's offer must be 294,000 to 2,940,000, with a decay of 2,060,000
 		return Turn{Negotiation: &haggle.Snapshot{Negotiation: n}, Side: side, Limits: limits}
 	}
 	price, err := turn(protocol.OfferSideSeller, Limits{MinPrice: 2_940_000}).InRange(3_500_000)
@@ -112,7 +112,7 @@ func TestClampBeyondTheAgentsLimitIsAnError(t *testing.T) {
 	require.ErrorIs(t, err, ErrBeyondLimit)
 }
 
-// errAny is an error without a code.
+// errAny is an error with no code.
 var errAny = errors.New("any")
 
 func TestInvalidMilestoneMovesHaveTheProgramsErrors(t *testing.T) {

@@ -40,9 +40,9 @@ func (l *loop) delivered(f *tracked, v *view, turn Turn, move MilestoneMove, err
 	f.wakeAt = l.viewNow(f, v).plan().at
 }
 
-// isEscrowed reports whether a seller's agreed price is verified to be in escrow. If it is not, the verification
-// begins unless it is running. A failed one is repeated after a pause; at the last call before a deadline without
-// the pause.
+// isEscrowed reports whether a seller's agreed price is verified to be in escrow. If it is not, the
+// verification begins unless it is running. Failed verifications are repeated later; on the last call of a
+// deadline at once.
 func (l *loop) isEscrowed(f *tracked, v *view, last bool) bool {
 	escrow := l.escrowOf(v)
 	if v.isBuyer() || f.escrowed == escrow {
@@ -58,7 +58,7 @@ func (l *loop) isEscrowed(f *tracked, v *view, last bool) bool {
 	return false
 }
 
-// escrowOf returns the agreed price to verify before a seller delivers.
+// escrowOf returns the agreed price to verify before delivery.
 func (l *loop) escrowOf(v *view) haggle.Settlement {
 	limits := l.config.Mints[v.TokenMint]
 	return haggle.Settlement{
@@ -82,8 +82,8 @@ func (l *loop) escrowVerified(f *tracked, escrow haggle.Settlement, result Resul
 	l.refuted(f, escrow, unverified) // the refresh of verify follows
 }
 
-// withdrawEscrow ends the verification of an escrow that no delivery waits for: a node has shown an agreement that
-// another one does not know.
+// withdrawEscrow ends an escrow verification that no delivery waits for: a node showed an agreement unknown
+// to another node.
 func (l *loop) withdrawEscrow(f *tracked) {
 	deal := dealID{f.address, f.created}
 	if running := l.verifying[deal]; running != nil && running.settlement.Agreed {

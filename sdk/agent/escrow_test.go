@@ -26,10 +26,10 @@ type delivering struct {
 	lock      sync.Mutex
 	verified  []haggle.Settlement
 	delivered []Turn
-	// err is the result of a verification, which takes a time.
+	// err is the result of a slow verification.
 	err   error
 	takes time.Duration
-	// failed are the reported errors.
+	// failed holds the reported errors.
 	failed []error
 }
 
@@ -60,7 +60,7 @@ func newDelivering(t *testing.T) *delivering {
 	return d
 }
 
-// observe lets the loop process a snapshot at a time, and then a length of time.
+// observe lets the loop process a snapshot at the given time, and then lets some time pass.
 func (d *delivering) observe(n protocol.Negotiation, now int64, length time.Duration) {
 	d.reads.clear()
 	d.f.reading, d.f.created = false, n.CreatedAt
@@ -111,7 +111,7 @@ func TestOnMilestoneIsCalledAfterTheEscrowIsVerified(t *testing.T) {
 		d.observe(open, testNow, time.Second)
 		require.Len(t, d.deliveries(), 1)
 
-		// The next milestone's delivery needs no further verification.
+		// The following milestone's delivery needs no further verification.
 		d.f.switchPosition(2)
 		d.observe(with(open, func(n *protocol.Negotiation) { n.MilestonesDecided, n.PaidGross = 1, 1_000_000 }), testNow, time.Second)
 		require.Len(t, d.verifications(), 1)
@@ -151,7 +151,8 @@ func TestUnverifiedEscrowIsReportedAndRepeated(t *testing.T) {
 	})
 }
 
-// The pause after a failure can be longer than the time of the last call before a claim is too late.
+// The pause between attempts can be longer than the time between the last call and the end of the time to
+// claim.
 func TestLastCallBeforeAClaimIsTooLateVerifiesAtOnce(t *testing.T) {
 	during(t, func(t *testing.T, d *delivering) {
 		open := inMilestones(false)
@@ -186,7 +187,7 @@ func TestUnverifiedEscrowDelaysNoDeadline(t *testing.T) {
 	})
 }
 
-// A node has lied, and now shows the agent's turn again.
+// A node lied, and now shows the agent's turn again.
 func TestVerificationOfAnEscrowEndsWithItsAgreement(t *testing.T) {
 	during(t, func(t *testing.T, d *delivering) {
 		d.takes = time.Minute
@@ -209,7 +210,7 @@ func TestBuyerDeliversWithoutVerification(t *testing.T) {
 	})
 }
 
-// The event of the settlement has no parties, and can arrive during the verification.
+// The settlement event contains no parties, and can arrive during the verification.
 func TestUnverifiedSettlementIsReturnedWhole(t *testing.T) {
 	during(t, func(t *testing.T, d *delivering) {
 		d.err, d.takes = transaction.ErrSingleSource, time.Second

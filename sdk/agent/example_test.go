@@ -17,7 +17,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// A seller that starts at 4.5 tokens of a mint, concedes in steps of 0.3, and accepts at least 3.
+// A seller that starts at 4.5 tokens, concedes in steps of 0.3, and accepts at least 3.
 func Example() {
 	client, err := haggle.NewClient(haggle.Config{Endpoint: "https://api.devnet.solana.com"})
 	if err != nil {
@@ -50,8 +50,8 @@ func Example() {
 	log.Fatal(seller.Run(context.Background()))
 }
 
-// An agent for production: it writes transactions to a journal before it sends them, checks its
-// counterparties, and stops on an interrupt.
+// An agent for production: it writes transactions to a journal before sending, checks the counterparties, and
+// stops on an interrupt.
 func ExampleRuntime_Run() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -100,7 +100,7 @@ func ExampleRuntime_Run() {
 	}
 }
 
-// An agent for one purchase ends with it.
+// This agent ends with its only purchase.
 func ExampleRuntime_RunOne() {
 	var (
 		ctx         context.Context
@@ -130,8 +130,8 @@ func ExampleRuntime_RunOne() {
 	log.Println(deal.Status, deal.Price)
 }
 
-// InRange moves an amount into the range of the next offer, and a buyer's below its limit: this offer costs a
-// decay of 0.1.
+// InRange moves an amount into the range for the buyer's offer, and below the buyer's limit: this offer costs
+// a decay of 0.1.
 func ExampleTurn_InRange() {
 	n := &haggle.Snapshot{}
 	n.EscrowAmount, n.EffectiveEscrow, n.DecayRateBps, n.MinOfferBps = 5_000_000, 5_000_000, 200, 1_000

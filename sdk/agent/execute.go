@@ -8,13 +8,13 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
-// firstPause and lastPause limit the doubling pause after a failed read or action.
+// firstPause and lastPause limit the doubling pause between attempts to read or act.
 const (
 	firstPause = 250 * time.Millisecond
 	lastPause  = 30 * time.Second
 )
 
-// execute does the next action of a negotiation.
+// execute does a negotiation's next action.
 func (l *loop) execute(f *tracked, v *view, next step) {
 	l.engage(f, v, next.next)
 	l.logStep(f, v, next)
@@ -60,7 +60,7 @@ func (l *loop) execute(f *tracked, v *view, next step) {
 	}
 }
 
-// finish closes a negotiation as its buyer, which also delivers the buyer's payout. The seller claims its
+// finish closes a negotiation as the buyer, which also delivers the buyer's payout. The seller claims the
 // payout; so does a buyer that cannot close the negotiation.
 func (l *loop) finish(f *tracked, v *view) {
 	if closes(f, v) {
@@ -75,7 +75,7 @@ func closes(f *tracked, v *view) bool {
 	return v.isBuyer() && v.IsOver() && (v.ClaimableBuyer == 0 || !f.unpayable)
 }
 
-// retryLater refreshes a negotiation after a pause that doubles.
+// retryLater refreshes a negotiation later. The pause doubles.
 func (l *loop) retryLater(f *tracked) {
 	pause := min(firstPause<<min(f.failures, 10), lastPause)
 	f.failures++

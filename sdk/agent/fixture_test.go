@@ -63,7 +63,7 @@ func newFixture(t *testing.T) *fixture {
 	return &fixture{Net: net, t: t, ctx: ctx}
 }
 
-// invite creates a negotiation as the buyer, and returns its address.
+// invite creates a negotiation as the buyer, and returns the address.
 func (f *fixture) invite(change ...func(*haggle.CreateRequest)) solana.PublicKey {
 	f.t.Helper()
 	decay := uint16(200)
@@ -83,7 +83,7 @@ func (f *fixture) invite(change ...func(*haggle.CreateRequest)) solana.PublicKey
 	return created.Negotiation
 }
 
-// state returns a snapshot of a negotiation; nil if it is closed.
+// state returns a negotiation snapshot; nil if it is closed.
 func (f *fixture) state(negotiation solana.PublicKey) *haggle.Snapshot {
 	f.t.Helper()
 	n, err := f.Client.Negotiation(negotiation).Snapshot(f.ctx)
@@ -105,7 +105,7 @@ func (f *fixture) history(negotiation solana.PublicKey) []haggle.EventEnvelope {
 	return all
 }
 
-// eventsOf returns the events of one type.
+// eventsOf returns the events with type E.
 func eventsOf[E protocol.Event](all []haggle.EventEnvelope) []E {
 	var found []E
 	for _, envelope := range all {
@@ -143,7 +143,7 @@ type running struct {
 	failed []error
 }
 
-// runtime returns a runtime for a party, and its client. If Config.Mints is nil, every price is allowed.
+// runtime returns a party's runtime and client. If Config.Mints is nil, every price is allowed.
 func (f *fixture) runtime(as haggle.Signer, config agent.Config) (*haggle.Client, *agent.Runtime) {
 	f.t.Helper()
 	if config.Mints == nil {
@@ -197,7 +197,7 @@ func copyOf[T any](r *running, list *[]T) []T {
 	return slices.Clone(*list)
 }
 
-// result blocks until the runtime's only negotiation ends, and returns its result.
+// result blocks until the runtime's only negotiation ends, and returns the result.
 func (f *fixture) result(of *running) agent.Result {
 	f.t.Helper()
 	f.until("the negotiation ends", func() bool { return len(of.results()) == 1 })
@@ -232,8 +232,8 @@ func (c *capturedLog) all() []slog.Record {
 
 type decideFunc = func(context.Context, agent.Turn) (agent.Decision, error)
 
-// concede returns a Decide that concedes in steps, up or down, and accepts an offer that is at least as good
-// as its own next one.
+// concede returns a Decide that concedes in steps, up or down, and accepts offers at least as good as the
+// price that it would offer next.
 func concede(from, step uint64, up bool) decideFunc {
 	return func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
 		price := from - step*uint64(turn.Negotiation.CurrentRound/2)
@@ -290,7 +290,7 @@ func (f *fixture) do(as *wallet.Keypair, action *haggle.Action) {
 	require.NoError(f.t, err)
 }
 
-// settleAt creates a negotiation that settles at the buyer's first offer, without a runtime.
+// settleAt creates a negotiation that settles at the buyer's first offer, with no runtime.
 func (f *fixture) settleAt(price uint64) solana.PublicKey {
 	f.t.Helper()
 	negotiation := f.invite()

@@ -15,7 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// newLoop returns a seller's loop without a client.
+// newLoop returns a seller's loop with no client.
 func newLoop(t *testing.T) *loop {
 	config, err := Config{
 		Decide: func(context.Context, Turn) (Decision, error) { return Wait{}, nil },
@@ -39,7 +39,7 @@ func (l *loop) process(length time.Duration) {
 }
 
 // Anyone can send transactions that mention a negotiation and whose logs are truncated. They withdraw no
-// call, and cause at most one refresh a second.
+// call, and cause one refresh a second or less.
 func TestTransactionsWithoutEventsDoNotDelayAnAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLoop(t)
@@ -96,7 +96,7 @@ func TestListRequestedDuringAnotherFollowsIt(t *testing.T) {
 	require.Empty(t, l.reconcileNow)
 }
 
-// After a wrong time of a node, the next right one decides which negotiations are due.
+// If a node returns a wrong time, the next right time decides which negotiations are due.
 func TestWrongTimeOfANodeIsReplaced(t *testing.T) {
 	l := newLoop(t)
 	l.tick(testNow + 1_000_000)
@@ -140,8 +140,8 @@ func accountsOf(params []json.RawMessage, n protocol.Negotiation) string {
 	})
 }
 
-// A long history of a negotiation delays the call of the agent's function by historyTimeout at most, and the
-// view's time goes on meanwhile.
+// A long negotiation history delays the call of the agent's function by up to historyTimeout, and the view's
+// time goes on meanwhile.
 func TestLongHistoryDoesNotDelayAnAgent(t *testing.T) {
 	n := bargaining(1)
 	node := ServeRPC(t, func(ctx context.Context, method string, params []json.RawMessage) string {
@@ -169,7 +169,7 @@ func TestLongHistoryDoesNotDelayAnAgent(t *testing.T) {
 	require.GreaterOrEqual(t, v.clock(), int64(testNow)+int64(historyTimeout/time.Second))
 }
 
-// A node has returned a slot that never existed. Events and lists of other nodes, with lower slots, are not
+// A node returned a slot that never existed. Events and lists of other nodes, with lower slots, are not
 // outdated by it.
 func TestSlotThatNeverExistedHidesNoEvents(t *testing.T) {
 	require.True(t, isBefore(99, 100))
@@ -213,7 +213,7 @@ func TestARepeatedPositionKeepsItsDecision(t *testing.T) {
 	require.True(t, f.answer.waits)
 }
 
-// Without a deadline the clock is not read.
+// If there is no deadline, the clock is not read.
 func TestClockIsReadOnlyForADeadline(t *testing.T) {
 	l := newLoop(t)
 	f := &tracked{address: solana.PublicKey{7}}

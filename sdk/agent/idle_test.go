@@ -35,7 +35,8 @@ const (
 	idleTurn = 3000
 )
 
-// busyNode is a scripted node of a chain on which a buyer has many negotiations, each at its seller's turn.
+// busyNode is a scripted node whose chain contains a buyer's many negotiations, all waiting for their
+// sellers.
 type busyNode struct {
 	rpc, listing string
 	socket       *httptest.Server
@@ -43,7 +44,7 @@ type busyNode struct {
 	subscribed   atomic.Int64
 	requests     atomic.Int64
 	buyer        solana.PublicKey
-	// now is the chain's time, in Unix seconds. reads counts the reads of a negotiation.
+	// now is the chain's time, in Unix seconds. reads counts negotiation reads.
 	now, reads atomic.Int64
 }
 
@@ -153,7 +154,7 @@ func TestTenThousandIdleNegotiationsFitIntoOneProcess(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- agents.Run(ctx) }()
-	// The subscription lists the negotiations once, and the runtime twice: at the start, and when it is
+	// The subscription lists the negotiations once, and the runtime twice: on start, and once it is
 	// subscribed.
 	require.Eventually(t, func() bool {
 		return node.subscribed.Load() >= idleNegotiations && node.lists.Load() >= 3

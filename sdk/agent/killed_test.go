@@ -23,7 +23,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// The environment of a process of the test binary that runs an agent.
+// The environment of test binaries that run an agent.
 const (
 	envEndpoint   = "AGENT_TEST_ENDPOINT"
 	envWSEndpoint = "AGENT_TEST_WS_ENDPOINT"
@@ -77,7 +77,7 @@ func runBuyer() error {
 	return buyer.Run(context.Background())
 }
 
-// The agent is killed after each of its moves and restarted at once.
+// The agent is killed on each move and restarted at once.
 func TestKilledAgentMakesOneOfferPerTurn(t *testing.T) {
 	for name, withJournal := range map[string]bool{"journal": true, "no journal": false} {
 		t.Run(name, func(t *testing.T) {
@@ -159,7 +159,7 @@ func (f *fixture) open(all []solana.PublicKey) []solana.PublicKey {
 	return open
 }
 
-// checkOneMovePerTurn checks that a closed negotiation has each event once.
+// checkOneMovePerTurn checks that a closed negotiation's events contain no duplicate.
 func (f *fixture) checkOneMovePerTurn(negotiation solana.PublicKey) {
 	f.t.Helper()
 	all := f.history(negotiation)
@@ -177,7 +177,7 @@ func (f *fixture) checkOneMovePerTurn(negotiation solana.PublicKey) {
 	}
 }
 
-// checkNoFailedTransactions checks that no transaction of a wallet has failed.
+// checkNoFailedTransactions checks that no wallet transaction failed.
 func (f *fixture) checkNoFailedTransactions(wallet solana.PublicKey) {
 	f.t.Helper()
 	options := &rpc.GetSignaturesForAddressOpts{Commitment: rpc.CommitmentConfirmed}

@@ -10,36 +10,37 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// DefaultMaxReviewHours is the longest review window of a milestone that a seller accepts, in hours.
+// DefaultMaxReviewHours is the longest milestone review window that a seller accepts, in hours.
 const DefaultMaxReviewHours = 72
 
-// Limits are an agent's limits in a mint, in base units of the mint. The runtime carries out no decision
+// Limits are an agent's limits in a mint, in the mint's base units. The runtime carries out no decision
 // beyond them.
 type Limits struct {
-	// Decimals are the mint's decimals, with which the limits were computed: a token is ten to this power of
-	// base units. If the mint has other decimals, the agent does not start. If zero, the mint has no decimals.
+	// Decimals is the number of mint decimals used to compute the limits: a token is ten to this power of
+	// base units. If the mint's decimals differ, the agent does not start. If zero, the mint must use no
+	// decimals.
 	Decimals uint8
-	// MinPrice is the least that the agent accepts as a seller, after the protocol's fee, and with the part of its
-	// bond that the deal saves: see [protocol.Negotiation.BondForDelay]. Without a deal that part pays the buyer the
-	// decay of the agent's offers. If MinPrice is zero, the agent does not sell in this mint.
+	// MinPrice is the least that the agent accepts as a seller, net of the protocol's fee, and with the bond
+	// part saved by the deal: see [protocol.Negotiation.BondForDelay]. If no deal is made, that part pays the
+	// buyer the decay of the agent's offers. If MinPrice is zero, the agent does not sell in this mint.
 	MinPrice uint64
 	// MaxTotal is the most that the agent pays in all as a buyer: the price, which includes the fee, and the
-	// decay of all offers of both sides until the deal. So each offer lowers the highest price by its decay:
-	// see [Turn.InRange]. A total never exceeds the escrow. If zero, the agent does not buy in this mint.
+	// decay of all offers of both sides until the deal. So each offer's decay lowers the highest price: see
+	// [Turn.InRange]. A total never exceeds the escrow. If zero, the agent does not buy in this mint.
 	MaxTotal uint64
 	// MaxBond is the highest bond that the agent deposits as a seller. If zero, the agent accepts no
 	// invitation that requires a bond.
 	MaxBond uint64
 	// FinalizedAbove and SingleSourceUpTo are a seller's proof of payment, in base units. The runtime calls
 	// [Config].Ended for a settlement, and [Config].OnMilestone for the first time on a deal, only when
-	// [haggle.Client.VerifySettlement] has verified the payment, or the agreed price in escrow, with these values.
-	// Until then the seller must not deliver.
+	// [haggle.Client.VerifySettlement] verified the payment, or the agreed price in escrow, with these
+	// values. Until then the seller must not deliver.
 	//
-	// FinalizedAbove is the price above which the settlement must be finalized, which takes about 13 seconds.
+	// FinalizedAbove is the price above which a settlement must be finalized, which takes about 13 seconds.
 	// If zero, every settlement must be finalized.
 	FinalizedAbove uint64
-	// SingleSourceUpTo is the price up to which one node's word suffices. If zero, nodes of two hosts must
-	// confirm every settlement. If the client has one node, it must be at least MinPrice.
+	// SingleSourceUpTo is the highest price that a single node may confirm. If zero, nodes of two hosts must
+	// confirm every settlement. If the client uses a single node, it must be at least MinPrice.
 	SingleSourceUpTo uint64
 }
 
@@ -47,7 +48,7 @@ type Limits struct {
 // [Config].Mints.
 var ErrBeyondLimit = errors.New("agent: price beyond the agent's limit")
 
-// mostAfter returns the highest price that a buyer can pay after a decay.
+// mostAfter returns the highest price that a buyer can pay once the given decay is lost.
 func (l Limits) mostAfter(decay uint64) uint64 { return l.MaxTotal - min(decay, l.MaxTotal) }
 
 // leastAfterFee returns the least that a seller accepts after the fee.
@@ -77,7 +78,7 @@ func (l Limits) check(n *haggle.Snapshot, side protocol.OfferSide, price, decay 
 
 const longestWindow = time.Duration(protocol.MaxResponseWindow) * time.Second
 
-// checkLimits reports a configuration that leaves out a limit on money, or has a limit out of its range.
+// checkLimits reports a configuration that leaves out a limit on money, or with a limit out of range.
 func (c Config) checkLimits() error {
 	if len(c.Mints) == 0 {
 		return errors.New(
@@ -130,7 +131,7 @@ func (c *Config) checkTerms(n *haggle.Snapshot) error {
 	return nil
 }
 
-// sells reports whether the agent acts as a seller in any mint. An agent that does not sell buys.
+// sells reports whether the agent acts as a seller in any mint. Other agents buy.
 func (c Config) sells() bool {
 	for _, limits := range c.Mints {
 		if limits.MinPrice > 0 {

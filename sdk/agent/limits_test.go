@@ -63,8 +63,8 @@ func TestTermsBeyondALimitAreDeclinedByBothSides(t *testing.T) {
 	}
 }
 
-// An agent commits to no price beyond its own limit. It reveals a price that it has committed to: a withheld
-// reveal costs the bond.
+// An agent commits to no price beyond the agent's limit. It reveals every committed price: a withheld reveal
+// costs the bond.
 func TestSealedPriceBeyondALimitIsNotCommitted(t *testing.T) {
 	n := with(bargaining(0), func(n *protocol.Negotiation) {
 		n.ZopaEnabled, n.ZopaPhase = true, protocol.ZopaPhaseNotStarted
@@ -92,7 +92,7 @@ func TestSealedPriceBeyondALimitIsNotCommitted(t *testing.T) {
 	}
 }
 
-// A fallback is an agent's decision like any other: beyond a limit the next one takes its place.
+// A fallback is an agent's decision like any other: if it is beyond a limit, the next fallback replaces it.
 func TestFallbackBeyondALimitIsNotCarriedOut(t *testing.T) {
 	for _, c := range []struct {
 		minPrice uint64
@@ -108,7 +108,7 @@ func TestFallbackBeyondALimitIsNotCarriedOut(t *testing.T) {
 	}
 }
 
-// The seller's one offer, the second of three, has cost 98,000, which its bond pays without a deal.
+// The seller's only offer, the second of three, cost 98,000, paid by the seller's bond if there is no deal.
 func TestBondLowersASellersLeastPrice(t *testing.T) {
 	for _, c := range []struct {
 		bond, price uint64
@@ -138,7 +138,7 @@ func TestBondLowersASellersLeastPrice(t *testing.T) {
 	}
 }
 
-// If no call has returned a decision in time, the fallback is carried out. An earlier error leads to another
+// If no call returned a decision in time, the fallback is carried out. An earlier error leads to another
 // call.
 func TestFailedLastCallLeavesTheFallback(t *testing.T) {
 	failed := errors.New("decision failed")
@@ -167,7 +167,7 @@ func TestFailedLastCallLeavesTheFallback(t *testing.T) {
 	}
 }
 
-// A node that has not reached the slot of the agent's last action is behind.
+// A node behind the slot of the agent's last action lags.
 func TestSnapshotFromBeforeTheOwnActionIsNotUsed(t *testing.T) {
 	n := bargaining(1)
 	node := ServeRPC(t, func(_ context.Context, method string, params []json.RawMessage) string {

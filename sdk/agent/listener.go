@@ -38,7 +38,7 @@ func (l *loop) consume() error {
 		return err
 	}
 	defer subscription.Close()
-	// The list has what happened before the subscription.
+	// The list contains earlier events.
 	l.post(func() {
 		l.unsubscribed = false
 		l.requestReconcile()
@@ -87,8 +87,8 @@ func (l *loop) onEvent(envelope haggle.EventEnvelope) {
 		l.tracked[envelope.Negotiation] = f
 	}
 	f.note(envelope)
-	// A snapshot of the same slot may be from before the event. Whether the event has changed the position of
-	// a pending call, the next snapshot shows.
+	// A snapshot of the same slot may predate the event. The next snapshot shows whether the event changed a
+	// pending call's position.
 	if isBefore(envelope.Slot, f.slot) {
 		return
 	}
@@ -96,18 +96,18 @@ func (l *loop) onEvent(envelope haggle.EventEnvelope) {
 	l.refresh(f)
 }
 
-// reorgSlots is by how many slots a slot may be older than a known one. An older one shows that a node has
-// returned a slot that never existed, which must not hide the events before it.
+// reorgSlots limits the difference between known and older slots. If it is exceeded, a node returned a slot
+// that never existed, which must not hide earlier events.
 const reorgSlots = 150
 
-// isBefore reports whether a slot is older than a known one.
+// isBefore reports whether a slot is older than the known slot.
 func isBefore(slot, known uint64) bool { return slot < known && slot+reorgSlots >= known }
 
-// hintInterval is the shortest time between two refreshes that hints cause.
+// hintInterval is the shortest time between refreshes that hints cause.
 const hintInterval = time.Second
 
-// onHint refreshes a negotiation because a transaction may have changed it. Anyone can send such
-// transactions, as often as they like, so their refreshes are limited, and wait for an action in progress.
+// onHint refreshes a negotiation that a transaction may have changed. Anyone can send such transactions, as
+// often as they like, so their refreshes are limited, and wait for an action in progress.
 func (l *loop) onHint(f *tracked) {
 	f.hinted = f.hinted || f.pausing || f.acting
 	if f.pausing {

@@ -13,23 +13,23 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// LevelNotice is the level at which [Config].Logger gets the course of each negotiation: "engaged" with its
-// terms, "waiting" when a wait begins or changes, and each step that the agent takes without a decision, such
-// as an expiry, before it is taken. It is between [slog.LevelInfo] and [slog.LevelWarn].
+// LevelNotice is the level at which [Config].Logger receives the course of each negotiation: "engaged" with
+// the terms, "waiting" when a wait begins or changes, and each step taken with no decision, such as an
+// expiry, before it is taken. It is between [slog.LevelInfo] and [slog.LevelWarn].
 const LevelNotice = slog.LevelInfo + 2
 
 // progress is the latest notice about a negotiation, which is not repeated.
 type progress struct {
-	// engaged reports that the terms are logged.
+	// engaged reports whether the terms are logged.
 	engaged bool
-	// message and subject are those of the notice: the awaited party, or the state that a step ends.
+	// message and subject belong to the notice: the awaited party, or the state that the step ends.
 	message, subject string
-	// until is the end of the wait, or zero.
+	// until is the wait's end, or zero.
 	until int64
 }
 
-// notice logs a message about a negotiation, unless it was the latest one. until is zero, or a time in Unix
-// seconds of the chain's clock.
+// notice logs a message about a negotiation, unless it repeats the latest message. until is zero, or a time
+// in Unix seconds of the chain's clock.
 func (l *loop) notice(f *tracked, v *view, message, key, subject string, until int64, more ...any) {
 	latest := progress{f.progress.engaged, message, subject, until}
 	if f.progress == latest {
@@ -43,7 +43,7 @@ func (l *loop) notice(f *tracked, v *view, message, key, subject string, until i
 	l.config.Logger.Log(l.ctx, LevelNotice, message, append(attributes, more...)...)
 }
 
-// untilAttributes returns the end of a wait and the time that is left, if any, for times in Unix seconds.
+// untilAttributes returns a wait's end and the time left, if any, for times in Unix seconds.
 func untilAttributes(until, now int64) []any {
 	attributes := []any{"until", time.Unix(until, 0).UTC()}
 	if until > now {
@@ -52,7 +52,7 @@ func untilAttributes(until, now int64) []any {
 	return attributes
 }
 
-// logStep logs the engagement, and a step that is no decision of the agent's functions, before it is taken.
+// logStep logs the engagement, and steps that no agent function decided, before they are taken.
 func (l *loop) logStep(f *tracked, v *view, next step) {
 	if f.participation == engaged && !f.progress.engaged && !v.IsOver() {
 		f.progress.engaged = true
@@ -124,10 +124,10 @@ type loggedAmount struct {
 	mint solana.PublicKey
 }
 
-// TextWith is that of [amount.Error]: a log that knows the symbols of more mints formats the amount by it.
+// TextWith implements [amount.Error]: a log that knows the symbols of more mints formats the amount by it.
 func (a loggedAmount) TextWith(write amount.Formatter) string { return write(a.mint, a.Units) }
 
-// tokens returns an amount of a mint for the log.
+// tokens returns an amount for the log.
 func (l *loop) tokens(mint solana.PublicKey, units uint64) any {
 	limits, listed := l.config.Mints[mint]
 	if !listed {
@@ -136,7 +136,7 @@ func (l *loop) tokens(mint solana.PublicKey, units uint64) any {
 	return loggedAmount{amount.Tokens{Units: units, Decimals: limits.Decimals, Symbol: token.WellKnownSymbol(mint)}, mint}
 }
 
-// moveAttributes returns a decision with its price.
+// moveAttributes returns a decision and the price.
 func (l *loop) moveAttributes(turn Turn, decision Decision) []any {
 	mint := turn.Negotiation.TokenMint
 	switch decision := decision.(type) {

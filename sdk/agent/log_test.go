@@ -47,7 +47,7 @@ func requireOrder(t *testing.T, lines []string, steps ...[]string) {
 	}
 }
 
-// untilLogged blocks until a line has a part.
+// untilLogged blocks until a logged line contains part.
 func (f *fixture) untilLogged(log *capturedLog, part string) {
 	f.t.Helper()
 	f.until(part, func() bool {
@@ -55,7 +55,7 @@ func (f *fixture) untilLogged(log *capturedLog, part string) {
 	})
 }
 
-// tokens returns an amount as the command line writes it in its columns.
+// tokens returns an amount as the command line writes it in columns.
 func tokens(units uint64) string {
 	return amount.Tokens{Units: units, Decimals: localnet.Decimals}.Decimal()
 }
@@ -95,11 +95,11 @@ func TestLogHasWaitAndExpiryBeforeTheyHappen(t *testing.T) {
 	}
 }
 
-// The decision does not come in time: the seller's fallback is logged with its price before it is sent.
+// The decision does not come in time: the seller's fallback is logged with the price before it is sent.
 func TestLogHasTheFallbackBeforeItIsSent(t *testing.T) {
 	f := newFixture(t)
 	log := &capturedLog{}
-	// One base unit above a round number: the limit must not appear in the log.
+	// This is a single base unit above a round number: the limit must not appear in the log.
 	const least = 2_000_001
 	negotiation := f.invite(func(r *haggle.CreateRequest) { r.ResponseWindow, r.Deadline = 10*time.Minute, time.Hour })
 	ended := f.runOne(f.Seller, negotiation, agent.Config{

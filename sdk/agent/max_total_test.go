@@ -10,8 +10,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// After six offers at 1.5 % of decay a deposit of 5 has lost 0.433458, and 0.501956 after the next one. A
-// buyer with a limit of 3.5 in all accepts at most 3.066542, and offers at most 2.998044.
+// Six offers at 1.5 % decay cost 0.433458 of a deposit of 5; seven cost 0.501956. A buyer with a limit of 3.5
+// in all accepts up to 3.066542, and offers up to 2.998044.
 func TestBuyerPaysItsLimitInAll(t *testing.T) {
 	n := bargaining(6)
 	n.MaxRounds, n.DecayRateBps, n.EscrowAmount, n.EffectiveEscrow = 8, 150, 5_000_000, 4_566_542

@@ -16,16 +16,16 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// mail is the channel by which the agents send each other documents: by their hashes.
+// mail is the channel used by the agents to send documents: by their hashes.
 type mail struct{ sync.Map }
 
-// haggler bargains over the issues of a domain. Only the price and the document's hash are on chain.
+// haggler bargains over a domain's issues. Only the price and the document's hash are on chain.
 type haggler struct {
 	preferences *bargain.Preferences
 	course      *bargain.Course
 	side        protocol.OfferSide
 	mail        *mail
-	// forge makes it send another document than the one of its offer.
+	// forge makes it send a document different from its offer.
 	forge bool
 
 	rejected []error
@@ -53,7 +53,7 @@ func newHaggler(t *testing.T, domain *bargain.Domain, side protocol.OfferSide, m
 	}
 }
 
-// standing returns the outcome of the other side's offer. It returns terms.ErrHash for a forged document.
+// standing returns the outcome of the counterparty's offer. It returns terms.ErrHash for a forged document.
 func (h *haggler) standing(turn agent.Turn) (bargain.Outcome, error) {
 	metadata, err := protocol.DecodeMetadata(turn.Negotiation.Metadata)
 	if err != nil || metadata.Document == nil {
@@ -100,8 +100,8 @@ func (h *haggler) decide(_ context.Context, turn agent.Turn) (agent.Decision, er
 	return agent.Offer{Amount: amount, Document: new(protocol.TermsDocument(hash))}, nil
 }
 
-// TestAgentsBargainOverSeveralIssues settles a price with a delivery time: the paid negotiation has the hash
-// of the document on which both agree. The buyer accepts no offer whose document is forged.
+// TestAgentsBargainOverSeveralIssues settles a price with a delivery time: the paid negotiation contains the
+// hash of the document that both agreed to. The buyer accepts no offer whose document is forged.
 func TestAgentsBargainOverSeveralIssues(t *testing.T) {
 	f := newFixture(t)
 	domain, err := bargain.NewDomain(
@@ -129,7 +129,7 @@ func TestAgentsBargainOverSeveralIssues(t *testing.T) {
 			continue
 		}
 		require.Equal(t, protocol.NegotiationStatusSettled, result.Status)
-		agreed := min(buyer.agreed, seller.agreed) // one of them has accepted
+		agreed := min(buyer.agreed, seller.agreed) // only one accepted
 		_, hash, err := terms.Write(domain, agreed)
 		require.NoError(t, err)
 		price, err := terms.Price(domain, agreed)

@@ -13,12 +13,12 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// lastBackoff limits the doubling pause after negotiations without a deal.
+// lastBackoff limits the doubling pause between negotiations with no deal.
 const lastBackoff = time.Hour
 
 // backoff delays the acceptance of a counterparty's next invitation.
 type backoff struct {
-	// failures counts the counterparty's negotiations without a deal since the last deal.
+	// failures counts the counterparty's negotiations with no deal since the last deal.
 	failures int
 	until    time.Time
 }
@@ -26,8 +26,8 @@ type backoff struct {
 // isOpen reports whether a negotiation counts as open: there is no deal and no end yet.
 func isOpen(n *haggle.Snapshot) bool { return !n.IsOver() && !n.IsAgreed() }
 
-// takesPlace reports whether a negotiation counts towards a seller's caps: it is open, and the agent has
-// engaged in it or waits for Admit.
+// takesPlace reports whether a negotiation counts towards a seller's caps: it is open, and the agent engaged
+// in it or waits for Admit.
 func (f *tracked) takesPlace() bool {
 	return f.open && f.side == protocol.OfferSideSeller &&
 		(f.participation == engaged || f.participation == undecided && f.call != nil)
@@ -59,7 +59,8 @@ func (l *loop) noPlace(counterpart solana.PublicKey) string {
 	return ""
 }
 
-// awaitPlace reports whether an invitation waits for a place, and logs that once. It lapses at its deadline.
+// awaitPlace reports whether an invitation waits for a place, and logs that once. Invitations lapse when
+// their time is over.
 func (l *loop) awaitPlace(f *tracked) bool {
 	reason := l.noPlace(f.counterpart)
 	if reason != "" && !f.waiting {
@@ -69,7 +70,7 @@ func (l *loop) awaitPlace(f *tracked) bool {
 	return f.waiting
 }
 
-// leaveOpen processes that a negotiation is no longer open.
+// leaveOpen is called when a negotiation is no longer open.
 func (l *loop) leaveOpen(f *tracked, status protocol.NegotiationStatus) {
 	f.open = false
 	if f.side != protocol.OfferSideSeller || f.participation != engaged {

@@ -31,7 +31,7 @@ func (c *waitCounter) WithAttrs([]slog.Attr) slog.Handler { return c }
 
 func (c *waitCounter) WithGroup(string) slog.Handler { return c }
 
-// accepted returns the invitations that an agent has accepted, in order.
+// accepted returns the accepted invitations, in order.
 func (r *running) accepted() (all []solana.PublicKey) {
 	for _, act := range r.acts() {
 		if act.Name == "accept_invitation" {
@@ -76,7 +76,7 @@ func TestSellerHasACapOnAllOpenNegotiations(t *testing.T) {
 	time.Sleep(time.Second)
 	require.Len(t, seller.accepted(), 1)
 
-	// The next invitation of a buyer that has rejected waits for the pause.
+	// The next invitation of the buyer that rejected waits for the pause.
 	first := seller.accepted()[0]
 	f.do(f.Buyer, f.Client.Negotiation(first).Reject(f.Buyer.PublicKey()))
 	f.until("the rejection is reported", func() bool { return len(seller.results()) == 1 })

@@ -2,7 +2,7 @@ package agent
 
 import "github.com/haggle-protocol/haggle/sdk/protocol"
 
-// nextAction is the agent's next action in a negotiation, which follows from its state.
+// nextAction is the agent's next action in a negotiation, which follows from the state.
 type nextAction int
 
 const (
@@ -24,18 +24,18 @@ const (
 	release
 	// settle: settle the milestones after their deadline.
 	settle
-	// expire: end the negotiation after its deadline.
+	// expire: end the negotiation once the deadline has passed.
 	expire
-	// finish: claim the agent's payout, and close the negotiation as its buyer.
+	// finish: claim the agent's payout, and close the negotiation as the buyer.
 	finish
 	// done: nothing is left to do.
 	done
 )
 
-// step is the next action, and when to refresh although nothing has changed.
+// step is the next action, and when to refresh although nothing changed.
 type step struct {
 	next nextAction
-	// last reports the last call before the deadline.
+	// last reports whether this is the last call in time.
 	last bool
 	// at is in Unix seconds of the chain's clock; zero is never.
 	at int64
@@ -49,17 +49,17 @@ const (
 	undecided participation = iota
 	// engaged: the agent takes part.
 	engaged
-	// declined: the agent takes no part, except that a buyer gets its money back.
+	// declined: the agent takes no part, except that a buyer recovers the escrow.
 	declined
 )
 
-// answer has the result of the agent's function at a position; zero before the first one.
+// answer holds the agent function's result for a position; zero until it first returned.
 type answer struct {
-	// waits reports whether it has returned Wait.
+	// waits reports whether it returned Wait.
 	waits bool
-	// until is the time of the next call, in Unix seconds; zero is that of the last call.
+	// until is the next call's time, in Unix seconds; zero means the last call.
 	until int64
-	// last reports that it was the last call.
+	// last reports whether it was the last call.
 	last bool
 	// at is the time of the call, in Unix seconds of the chain's clock.
 	at int64
@@ -68,7 +68,7 @@ type answer struct {
 	reason  error
 }
 
-// maxInvalid is the number of invalid decisions at a position after which the function is not called again.
+// maxInvalid is the number of invalid decisions per position until the function is no longer called.
 const maxInvalid = 2
 
 func (a answer) isExhausted() bool { return a.invalid >= maxInvalid }
@@ -76,7 +76,7 @@ func (a answer) isExhausted() bool { return a.invalid >= maxInvalid }
 // sellerGrace is how many seconds a seller waits for the buyer to do what either side can do.
 const sellerGrace = 30
 
-// claimMargin is how many seconds before the latest time for a claim OnMilestone is called for the last time.
+// claimMargin is the time from the last OnMilestone call to the latest time for a claim, in seconds.
 const claimMargin = 60
 
 // plan returns the next step.
@@ -101,8 +101,8 @@ func (v *view) planEnd() step {
 	return step{next: done}
 }
 
-// planExpiry expires a negotiation: at once as its buyer, who gets the escrow back, and after a grace period
-// as a seller that takes part.
+// planExpiry expires a negotiation: at once as the buyer, who recovers the escrow, and with a grace period as
+// a seller that takes part.
 func (v *view) planExpiry() step {
 	switch {
 	case v.isBuyer():
@@ -152,7 +152,7 @@ func (v *view) planBargaining() step {
 	return v.planCall(decide)
 }
 
-// planCall calls the agent's function, unless it has answered.
+// planCall calls the agent's function, unless it already answered.
 func (v *view) planCall(call nextAction) step {
 	switch {
 	case v.answer.last:
@@ -171,7 +171,7 @@ func (v *view) planCall(call nextAction) step {
 	return step{next: call, at: v.lastCallAt()}
 }
 
-// isAnswered reports whether the agent's function has returned Wait, and the time to call it again has not
+// isAnswered reports whether the agent's function returned Wait, and the time to call it again is still to
 // come.
 func (v *view) isAnswered() bool {
 	return v.answer.waits && (v.answer.until == 0 || v.now < v.answer.until)
@@ -206,8 +206,8 @@ func (v *view) canDeliver(reviewed, reviewOver bool) bool {
 	return !reviewed && v.now+v.ReviewWindow() <= v.MilestoneDeadline && v.openMilestones() > 0
 }
 
-// planDelivery calls OnMilestone. A buyer has until the end of the review window. A seller is called when it can
-// claim a milestone, and for the last time shortly before each time at which one fewer could be claimed.
+// planDelivery calls OnMilestone. A buyer may wait until the review window ends. A seller is called once a
+// milestone can be claimed, and finally shortly before each time at which fewer milestones could be claimed.
 func (v *view) planDelivery(reviewed bool) step {
 	if reviewed {
 		next := v.planCall(deliver)
@@ -224,8 +224,8 @@ func (v *view) planDelivery(reviewed bool) step {
 	return step{next: deliver, at: earliest(due, v.SettleDueAt())}
 }
 
-// nextClaimCall returns when OnMilestone has to be called although it has answered; zero if never. Each latest
-// time for a claim has one such call.
+// nextClaimCall returns when OnMilestone must be called although it already answered; zero if never. Each
+// latest time for a claim causes one such call.
 func (v *view) nextClaimCall() int64 {
 	for open := v.openMilestones(); open > 0; open-- {
 		latest := v.LatestClaim(open)

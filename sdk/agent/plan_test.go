@@ -41,7 +41,8 @@ func with(n protocol.Negotiation, change func(*protocol.Negotiation)) protocol.N
 	return n
 }
 
-// inMilestones returns an agreed negotiation with two milestones. If reviewed, the first one is under review.
+// inMilestones returns an agreed negotiation with two milestones. If reviewed, the first milestone is under
+// review.
 func inMilestones(reviewed bool) protocol.Negotiation {
 	return with(bargaining(2), func(n *protocol.Negotiation) {
 		n.Status, n.SettledAmount, n.Arbiter = protocol.NegotiationStatusAccepted, 2_000_000, solana.PublicKey{3}
@@ -53,7 +54,7 @@ func inMilestones(reviewed bool) protocol.Negotiation {
 	})
 }
 
-// testView returns a view of a negotiation in which the agent takes part.
+// testView returns a view of a negotiation. The agent takes part in it.
 func testView(n protocol.Negotiation, side protocol.OfferSide, now int64) *view {
 	return &view{
 		Snapshot: &haggle.Snapshot{Negotiation: n}, side: side, now: now, margin: DefaultMargin,
@@ -151,7 +152,7 @@ func TestDutiesFollowFromTheState(t *testing.T) {
 	}
 }
 
-// midpoint returns a negotiation in which either side can accept the midpoint.
+// midpoint returns a negotiation where either side can accept the midpoint.
 func midpoint() protocol.Negotiation {
 	return with(bargaining(0), func(n *protocol.Negotiation) {
 		n.ZopaEnabled, n.ZopaPhase = true, protocol.ZopaPhaseRevealed
@@ -160,8 +161,8 @@ func midpoint() protocol.Negotiation {
 	})
 }
 
-// A seller is called for the last time before each moment from which on it can claim one milestone fewer:
-// each claim needs a whole review window, one after the other, before the milestones' deadline.
+// A seller receives a last call before each moment when fewer milestones could be claimed: each claim needs a
+// whole review window, sequentially, before the milestones' deadline.
 func TestSellerIsCalledInTimeForEachOpenMilestone(t *testing.T) {
 	n := with(inMilestones(false), func(n *protocol.Negotiation) {
 		n.MilestoneBps = [8]uint16{3000, 3000, 4000}

@@ -11,37 +11,37 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Player decides by a strategy of package bargain: its Decide is a [Config].Decide. The moves follow from the
-// fields, the negotiation's terms and its offers alone, so that they are the same after a restart, and as in
-// a simulation by [onchain.Rules]. The clock does not change them: a counterparty that waits for a deadline
-// gains nothing, and the strategy's target holds at the last call.
+// Player decides by a strategy of package bargain: Player.Decide is a [Config].Decide. The moves follow only
+// from the fields and from the negotiation's terms and offers, so they stay the same across restarts, and
+// match a simulation by [onchain.Rules]. The clock does not change them: a counterparty that waits for a
+// deadline gains nothing, and the strategy's target holds on the last call.
 type Player struct {
 	Strategy bargain.Strategy
-	// Opening is the price from which a strategy with a curve concedes, in base units of the mint.
+	// Opening is the first price of strategies that concede along a curve, in the mint's base units.
 	Opening uint64
-	// Reservation is a buyer's highest price, or what a seller receives at least after the fee, in base units
-	// of the mint. A buyer's price and the decay also stay within [Limits].MaxTotal.
+	// Reservation is a buyer's highest price, or a seller's least payment net of the fee, in the mint's base
+	// units. A buyer's price and the decay also stay within [Limits].MaxTotal.
 	Reservation uint64
-	// Step is the price step of a strategy that concedes rank by rank: see [onchain.Player]. If zero, it follows from
-	// the terms.
+	// Step is the price step for strategies that concede rank by rank: see [onchain.Player]. If zero, it
+	// follows from the terms.
 	Step uint64
 	// Seed selects the strategy's random numbers.
 	Seed uint64
-	// Suits reports whether the terms beside the price suit. If nil, all suit. An offer that does not suit is
-	// not accepted, and the strategy answers it with another one.
+	// Suits reports whether the terms beside the price suit. If nil, all suit. The strategy does not accept
+	// unsuitable offers, and makes a counter-offer.
 	Suits func(*haggle.Snapshot) bool
-	// Commit returns the commitment to the strategy, which each offer carries as its strategy hash: see package
-	// proof. It is called before every move, and must return the same for the same negotiation, also after a
-	// restart. If nil, offers carry none.
+	// Commit returns the commitment to the strategy, which each offer carries as the strategy hash: see
+	// package proof. It is called before every move, and must return the same for the same negotiation, even
+	// across restarts. If nil, offers carry none.
 	Commit func(negotiation *haggle.Snapshot) ([32]byte, error)
 	// Name is the strategy's name in records.
 	Name string
 	// Decided is called with each decision before it is carried out. If nil, decisions are not recorded. An
-	// error of Decided is returned instead of the decision, so that no unrecorded decision is carried out.
+	// error of Decided is returned instead of the decision, so no unrecorded decision is carried out.
 	Decided func(Record) error
 }
 
-// Decide returns the strategy's decision at a turn.
+// Decide returns the strategy's decision.
 func (p Player) Decide(_ context.Context, turn Turn) (Decision, error) {
 	action, preferences, err := p.respond(turn)
 	if err != nil {
@@ -69,7 +69,7 @@ func (p Player) Decide(_ context.Context, turn Turn) (Decision, error) {
 	return decision, nil
 }
 
-// Simulated returns the player of a side in a simulation, with the moves of Decide. Seed is an argument of
+// Simulated returns a side's player in a simulation, with the moves of Decide. Seed is an argument of
 // [onchain.Rules.Run]. If it returns [onchain.ErrUncovered], Decide rejects.
 func (p Player) Simulated(rules onchain.Rules, side protocol.OfferSide) (onchain.Player, error) {
 	player, err := rules.Player(p.Strategy, side, p.Opening, p.Reservation)
@@ -77,16 +77,16 @@ func (p Player) Simulated(rules onchain.Rules, side protocol.OfferSide) (onchain
 	return player, err
 }
 
-// Respond returns the strategy's move at a turn, with its reason. The outcome of an offer is that of
-// [onchain.Domain]. It returns the error of [Turn.CheckHistory].
+// Respond returns the strategy's move and the reason. Offers use the outcomes of [onchain.Domain]. It returns
+// the error of [Turn.CheckHistory].
 func (p Player) Respond(turn Turn) (bargain.Action, error) {
 	action, _, err := p.respond(turn)
 	return action, err
 }
 
-// Assess returns the strategy's assessment of a turn, for a caller that chooses the move itself. An
-// offer that does not suit is not standing. The preferences are nil if the escrow does not cover the reservation
-// price: the move then ends the negotiation. It returns the error of [Turn.CheckHistory].
+// Assess returns the strategy's assessment of the turn, for a caller that chooses the move itself. Unsuitable
+// offers are not standing. The preferences are nil if the escrow does not cover the reservation price: the
+// move then ends the negotiation. It returns the error of [Turn.CheckHistory].
 func (p Player) Assess(turn Turn) (bargain.Assessment, error) {
 	player, err := p.onchain(turn)
 	if err != nil || player == nil {
@@ -109,7 +109,7 @@ func (p Player) respond(turn Turn) (bargain.Action, *bargain.Preferences, error)
 	return player.Respond(&turn.Negotiation.Negotiation, turn.Side, turn.offers(), p.Seed), player.Preferences, nil
 }
 
-// onchain returns the player of a turn; nil if the escrow does not cover the reservation price.
+// onchain returns the turn's player; nil if the escrow does not cover the reservation price.
 func (p Player) onchain(turn Turn) (*onchain.Player, error) {
 	n := turn.Negotiation
 	if err := turn.CheckHistory(); err != nil {
@@ -126,8 +126,8 @@ func (p Player) onchain(turn Turn) (*onchain.Player, error) {
 	return &player, nil
 }
 
-// offers returns the offers of all rounds. One that the node has not returned counts as the next known one of
-// its side, or as the standing one.
+// offers returns the offers of all rounds. Offers that the node did not return count as the side's next known
+// offer, or as the standing offer.
 func (t Turn) offers() []onchain.Offer {
 	n := t.Negotiation
 	offers := make([]onchain.Offer, n.CurrentRound)

@@ -93,8 +93,8 @@ func TestPlayersWaitForMissingOffersUntilTheLastCall(t *testing.T) {
 	require.Equal(t, agent.Offer{Amount: 600_000}, decision)
 }
 
-// A seller waits at each of its turns until the deadline is near, with an offer just within the buyer's limit
-// of 4.00. The buyer does not accept 3.95 before its target reaches it, at any time of any turn.
+// A seller waits on each turn until the deadline is near, with an offer just within the buyer's limit of
+// 4.00. The buyer does not accept 3.95 before the target reaches it, at any time of any turn.
 func TestWaitingCounterpartyGainsNothing(t *testing.T) {
 	n := &haggle.Snapshot{}
 	n.Buyer, n.Seller = solana.PublicKey{1}, solana.PublicKey{2}
@@ -109,7 +109,7 @@ func TestWaitingCounterpartyGainsNothing(t *testing.T) {
 			decision, err := player.Decide(t.Context(), turn)
 			require.NoError(t, err)
 			if n.CurrentRound == n.MaxRounds-2 {
-				// The strategy's own target at its last offer is its reservation price.
+				// The strategy's own target for the last offer is the reservation price.
 				require.Equal(t, agent.Accept{}, decision)
 				continue
 			}
@@ -167,7 +167,7 @@ func TestPlayersRecordTheirDecisions(t *testing.T) {
 	require.Equal(t, []any{"accept", uint64(600_000), "ACnext: at least as good as the next offer"},
 		[]any{records[2].Move, records[2].Price, records[2].Reason})
 	require.Equal(t, records[2].Values.Utility, records[2].Values.Standing)
-	// A seller whose reservation price exceeds the escrow has no utilities.
+	// A seller whose reservation price exceeds the escrow lacks utilities.
 	seller := player
 	seller.Reservation = 1_000_001
 	_, err = seller.Decide(t.Context(), agent.Turn{

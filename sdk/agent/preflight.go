@@ -16,10 +16,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// preflightTimeout is how long Run retries its checks while no node answers them.
+// preflightTimeout is how long Run retries the checks while no node responds.
 const preflightTimeout = time.Minute
 
-// StartError reports that an agent cannot work with its cluster or wallet.
+// StartError reports that the cluster or wallet does not suit the agent.
 type StartError struct {
 	// Check is the check that fails: see [CheckResult].Check.
 	Check string
@@ -32,14 +32,14 @@ func (e *StartError) Error() string { return fmt.Sprintf("agent: %s: %v", e.Chec
 // Unwrap returns the problem.
 func (e *StartError) Unwrap() error { return e.Err }
 
-// Names are the names of settings in the advice of [Preflight] and of a [*StartError]. An empty name is the one
-// of the SDK's configuration.
+// Names holds the setting names used in the advice of [Preflight] and [*StartError]. An empty name means the
+// name in the SDK's configuration.
 type Names struct {
 	// Endpoint and WSEndpoint name the URLs of the node.
 	Endpoint, WSEndpoint string
 	// Mints names the mints.
 	Mints string
-	// SingleSourceUpTo names the price up to which one node proves a settlement.
+	// SingleSourceUpTo names the highest price that a single node may confirm.
 	SingleSourceUpTo string
 	// Fund is an instruction that gives the wallet SOL.
 	Fund string
@@ -49,30 +49,32 @@ type Names struct {
 type PreflightConfig struct {
 	// Client connects to the cluster. It is required.
 	Client *haggle.Client
-	// Wallet is the account that pays. If zero, its lamports and tokens are not checked. It has too few lamports
-	// if it cannot pay fees; if it cannot pay fees and the rent of a creation, there is a warning.
+	// Wallet is the account that pays. If zero, lamports and tokens are not checked. The check fails if the
+	// lamports do not cover fees; if they do not cover fees and the rent of a new negotiation, there is a
+	// warning.
 	Wallet solana.PublicKey
-	// Mints are the mints in which the wallet sells and buys.
+	// Mints lists the mints that the wallet sells and buys in.
 	Mints []solana.PublicKey
-	// Role is the wallet's role: buyer, seller, or any, which an empty role means. A buyer must have tokens, or
-	// negotiations that hold its tokens. In any role missing tokens are a warning. A seller's are not checked.
+	// Role is the wallet's role: buyer, seller, or any, which an empty role means. A buyer must own tokens,
+	// or negotiations with tokens in escrow. For any role missing tokens are a warning. A seller's are not
+	// checked.
 	Role string
 	// Policy is the wallet's policy, such as a *policy.Policy or a *policy.Config. If nil, it is not checked.
 	Policy interface{ CheckUsable() error }
 	// Started is called before each check. It may be nil.
 	Started func(check string)
-	// Names are the names of settings in the advice.
+	// Names holds the setting names for the advice.
 	Names Names
 }
 
-// CheckResult is the result of a check.
+// CheckResult is a check's result.
 type CheckResult struct {
 	// Check is the subject: node, events, clock, program, configuration, mint, lamports, tokens or policy. There
 	// is a result for each node of the client and for each mint.
 	Check string
 	// Status is ok, warning or problem. A warning does not prevent an agent's work, or only a part of it.
 	Status string
-	// Text is one line that names the subject and its state.
+	// Text is a single line that names the subject and state.
 	Text string
 	// Advice is the next step; empty if the status is ok.
 	Advice string
@@ -112,8 +114,8 @@ func Preflight(ctx context.Context, config PreflightConfig) iter.Seq[CheckResult
 	}
 }
 
-// preflight checks the nodes, the program and the wallet before a run. It logs warnings. Without a source of
-// events the agent starts, too: it then lists its negotiations periodically.
+// preflight checks the nodes, the program and the wallet for a run. It logs warnings. An agent with no source
+// of events starts, too: it then lists the negotiations periodically.
 func (r *Runtime) preflight(ctx context.Context, only *single) error {
 	for result := range preflight.Run(ctx, r.preflightConfig(only)) {
 		switch {
@@ -152,7 +154,7 @@ func (r *Runtime) preflightConfig(only *single) preflight.Config {
 	return config
 }
 
-// decimals returns the decimals with which the limits were computed.
+// decimals returns the decimals used to compute the limits.
 func (c Config) decimals() map[solana.PublicKey]uint8 {
 	decimals := make(map[solana.PublicKey]uint8, len(c.Mints))
 	for mint, limits := range c.Mints {
@@ -161,8 +163,8 @@ func (c Config) decimals() map[solana.PublicKey]uint8 {
 	return decimals
 }
 
-// wantedLamports returns the lamports of fees, the rent of a token account for each mint in which the agent
-// sells, and the deposits in wrapped SOL.
+// wantedLamports returns the lamports for fees, for the rent of a token account for each mint that the agent
+// sells in, and for the deposits in wrapped SOL.
 func (c Config) wantedLamports() uint64 {
 	wanted := uint64(preflight.FeesLamports)
 	for mint, limits := range c.Mints {

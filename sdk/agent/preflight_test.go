@@ -32,7 +32,7 @@ func scriptedLimits() map[solana.PublicKey]agent.Limits {
 	return map[solana.PublicKey]agent.Limits{scriptedMint: {Decimals: 6, MinPrice: 1, MaxTotal: 5_000_000, SingleSourceUpTo: 5_000_000}}
 }
 
-// scriptedAccount returns the chain's clock, or an account that Run checks before it starts, in JSON. It is
+// scriptedAccount returns the chain's clock, or an account that Run checks before starting, as JSON. It is
 // empty for any other address.
 func scriptedAccount(address string, wallet solana.PublicKey, now int64) string {
 	config, _, _ := protocol.FindConfigAddress()
@@ -53,7 +53,7 @@ func scriptedAccount(address string, wallet solana.PublicKey, now int64) string 
 	return ""
 }
 
-// runFor runs a runtime for a limited time, and returns its error.
+// runFor runs a runtime for a limited time, and returns the error.
 func runFor(
 	t *testing.T, limit time.Duration, client *haggle.Client, me haggle.Signer, config agent.Config,
 ) error {
@@ -119,7 +119,7 @@ func TestRunReturnsAnErrorIfItsClusterOrWalletCannotWork(t *testing.T) {
 	requireStartError(t, runFor(t, limit, f.Client, f.Buyer, otherDecimals), "mint",
 		"the node states 6, Config.Mints states 8")
 
-	// The whole balance is in escrow. The buyer starts because of its negotiation.
+	// The whole balance is in escrow. The buyer starts because a negotiation exists.
 	f.invite(func(r *haggle.CreateRequest) { r.EscrowAmount = 100_000_000 })
 	require.ErrorContains(t, runFor(t, 2*time.Second, f.Client, f.Buyer, buyer()), "the agent is running")
 }
@@ -186,7 +186,7 @@ func TestBuyerWithoutTokensDoesNotStart(t *testing.T) {
 func TestRunReturnsAnErrorOnAClusterWithoutTheProgram(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), scenarioTimeout)
 	defer cancel()
-	// The program has another address than the SDK expects.
+	// The SDK expects a different program address.
 	chain, err := localnet.StartChain(ctx, localnet.Options{ProgramID: solana.PublicKey{5}})
 	require.NoError(t, err)
 	defer chain.Close()

@@ -20,100 +20,105 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Purchase is a buyer that needs one service and bargains with several sellers at once. [Purchase.Run] invites each
-// seller to a negotiation of its own, on the same terms, and ends all of them: with one deal, or with none.
+// Purchase is a buyer that needs one service and bargains with several sellers at once. [Purchase.Run]
+// invites each seller to a separate negotiation, on the same terms, and ends all negotiations: with one deal,
+// or with none.
 //
 // # Outside option
 //
-// In each negotiation the buyer's highest price is its reservation price, or the best price that another seller offers
-// at present if that is lower: see [onchain.OutsideOption]. An offer counts as long as it can still be accepted in
-// time. The strategy bargains with that limit. The first offer that it accepts, or that a seller accepts, is the deal.
-// The buyer then rejects the other negotiations, which refunds their escrows.
+// In each negotiation the buyer's highest price is the reservation price, or the best price that another
+// seller offers at present if that is lower: see [onchain.OutsideOption]. An offer counts as long as it can
+// still be accepted in time. The strategy bargains with that limit. The first offer that it accepts, or that
+// a seller accepts, is the deal. The buyer then rejects the remaining negotiations, which refunds their
+// escrows.
 //
 // # One purchase
 //
-// The program cannot withdraw an offer: as long as a buyer's offer stands, the seller can accept it, and only the end of
-// the negotiation prevents that. Two standing offers could be two purchases. So the buyer has at most one offer, or one
-// acceptance, that can lead to a deal. All other negotiations are at the buyer's turn, or the seller has not joined: no
-// other party can conclude them.
+// The program cannot withdraw an offer: as long as a buyer's offer stands, the seller can accept it, and only
+// the negotiation's end prevents that. Two standing offers could be two purchases. So the buyer makes a
+// single offer or acceptance at any time that can lead to a deal. All other negotiations are at the buyer's
+// turn, or the seller did not join yet: no other party can conclude them.
 //
-// Before the buyer signs an offer or an acceptance, [PurchaseStore] durably authorises its negotiation, by a single
-// compare-and-set. Another negotiation is authorised only when the finalized chain shows that the authorised move can
-// no longer lead to a deal: the seller has made a counter-offer since, or the negotiation was rejected or has expired.
-// That is about 13 seconds after the seller's answer. A fork, a process that is killed between two writes, a second
-// process with the same key, and a seller that accepts while its negotiation is being rejected lead to one deal at most.
+// Before the buyer signs an offer or an acceptance, [PurchaseStore] durably authorizes the negotiation, by a
+// single compare-and-set. Another negotiation is authorized only when the finalized chain shows that the
+// authorized move can no longer lead to a deal: the seller made a counter-offer since, or the negotiation was
+// rejected or expired. That is about 13 seconds after the seller's answer. A fork, a process that is killed
+// between writes, a second process with the same key, and a seller that accepts while the negotiation is
+// being rejected all lead to one deal or none.
 //
-// The buyer moves in the negotiation whose turn ends first. A seller that does not answer delays the others, so its
-// negotiation is rejected when it has used its share of the time that is left to them. The first offer waits for all
-// sellers to join, up to a quarter of the response window.
+// The buyer moves in the negotiation whose turn ends first. An unresponsive seller delays the others, so the
+// negotiation is rejected once the seller's share of the time left to them is used up. The first offer waits
+// for all sellers to join, up to a quarter of the response window.
 //
 // # Restart
 //
-// [PurchaseConfig].Key names the purchase. The addresses of its negotiations follow from the key and the sellers, so a
-// restart with the same key continues, and creates nothing twice. After its end, a run with the same key returns the
-// same result.
+// [PurchaseConfig].Key names the purchase. The negotiation addresses follow from the key and the sellers, so
+// a restart with the same key continues, and creates nothing twice. Once the purchase ended, a run with the
+// same key returns the same result.
 //
 // # Limits
 //
 // [Limits].MaxTotal limits the cost of the purchase: the price, which includes the fee, and the decay of all
-// negotiations. Each offer to each seller costs decay, which can be more than a further seller saves: prefer terms without
-// decay (docs/RESEARCH.md). The escrows of all sellers are deposited at once, and a spending policy counts each of them. The rent of
-// the accounts comes back. Bonds, sealed prices and milestones are not supported.
+// negotiations. Each offer to each seller costs decay, which can be more than a further seller saves: prefer
+// terms without decay (docs/RESEARCH.md). The escrows of all sellers are deposited at once, and a spending
+// policy counts every escrow. The rent of the accounts comes back. Bonds, sealed prices and milestones are
+// not supported.
 type Purchase struct {
 	client *haggle.Client
 	signer haggle.Signer
 	config PurchaseConfig
 	terms  [32]byte
-	// template is the negotiation before its first offer.
+	// template is a negotiation with no offers.
 	template *protocol.Negotiation
 	running  sync.Mutex
 }
 
-// PurchaseConfig is the configuration of a [Purchase].
+// PurchaseConfig is the configuration for [Purchase].
 type PurchaseConfig struct {
 	// Key is the idempotency key of the purchase: an order number, or another value that survives a crash of the
 	// caller. It is required.
 	Key string
-	// Sellers are the invited sellers, 1 to 8 different ones.
+	// Sellers lists the invited sellers, 1 to 8, all different.
 	Sellers []solana.PublicKey
-	// Terms are the terms of each negotiation. Buyer, Seller, Key and SessionID follow from the other fields and must not
-	// be set.
+	// Terms holds the terms of each negotiation. Buyer, Seller, Key and SessionID follow from the remaining
+	// fields and must not be set.
 	Terms haggle.CreateRequest
-	// Player bargains. Its Reservation is the highest price.
+	// Player bargains. Player.Reservation is the highest price.
 	Player Player
-	// Agent has the limits and the functions that are called. Its Mints contain the mint of Terms only, with the MaxTotal
-	// of the purchase. Its limits on rounds and decay are at least those of Terms. Decide, Concerns, Seal, OnMilestone and
-	// Fallback must not be set.
+	// Agent holds the limits and the functions that are called. Agent.Mints contains the mint of Terms only,
+	// with the MaxTotal of the purchase. The limits on rounds and decay are at least those of Terms. Decide,
+	// Concerns, Seal, OnMilestone and Fallback must not be set.
 	Agent Config
 	// Store keeps the record of the purchase. It is required. Use a state database of package store, and as
 	// [haggle.Config].Journal, too.
 	Store PurchaseStore
 }
 
-// PurchaseResult is the end of a purchase.
+// PurchaseResult is a purchase's end.
 type PurchaseResult struct {
 	// Deal is the negotiation with the deal; nil if there is none.
 	Deal *Result
-	// Negotiations are the ends of all negotiations, in the order of the sellers. One that could not be created is left
-	// out.
+	// Negotiations holds the ends of all negotiations, in seller order. Negotiations that could not be
+	// created are left out.
 	Negotiations []Result
-	// Total is the cost of the purchase in base units of the mint: the price, and the decay of all negotiations.
+	// Total is the cost of the purchase in the mint's base units: the price, and the decay of all
+	// negotiations.
 	Total uint64
 }
 
 var (
 	// ErrPurchaseTerms: the key names a purchase from other sellers or on other terms.
 	ErrPurchaseTerms = errors.New("agent: key used for a purchase from other sellers or on other terms")
-	// ErrRecordLost: the purchase has made offers that its record does not have. The purchase began with a different
-	// store, so nothing may be authorised.
+	// ErrRecordLost: the purchase made offers missing from the record. The purchase began with a different
+	// store, so nothing may be authorized.
 	ErrRecordLost = errors.New("agent: offers of the purchase are not in its record: use the store that it began with")
-	// ErrEndUnknown: a negotiation of the purchase is closed, and no node has its events any more. It may have been the
-	// deal.
+	// ErrEndUnknown: a negotiation of the purchase is closed, and no node returns the events any longer. It
+	// may be the deal.
 	ErrEndUnknown = errors.New("agent: negotiation closed with an unknown result")
 )
 
-// NewPurchase returns a purchase by the signer's account. It sends no requests. It returns an error if the configuration
-// leaves out a required field, or if its terms are not possible.
+// NewPurchase returns a purchase by the signer's account, and sends nothing. It returns an error if the
+// configuration leaves out a required field, or if the terms are not possible.
 func NewPurchase(client *haggle.Client, signer haggle.Signer, config PurchaseConfig) (*Purchase, error) {
 	if client == nil || signer == nil {
 		return nil, errors.New("agent: client or signer not set")
@@ -194,7 +199,7 @@ func (c *PurchaseConfig) check(buyer solana.PublicKey) error {
 	return nil
 }
 
-// hash returns a hash of the sellers, in any order, and the terms.
+// hash hashes the sellers, in any order, and the terms.
 func (c *PurchaseConfig) hash() ([32]byte, error) {
 	sellers := slices.Clone(c.Sellers)
 	slices.SortFunc(sellers, func(a, b solana.PublicKey) int { return slices.Compare(a[:], b[:]) })
@@ -208,12 +213,12 @@ func (c *PurchaseConfig) hash() ([32]byte, error) {
 	return sha256.Sum256(content), nil
 }
 
-// Run creates the negotiations, bargains, and returns when all of them have ended and are closed. It returns the
-// context's error, [haggle.ErrClientClosed], [ErrPurchaseTerms], [ErrRecordLost], an error of the store, and the errors of
-// the creations if none has succeeded. The open negotiations then continue with the next run of the same key. It returns
-// a result with an error if the purchase is over and a negotiation could not be closed.
+// Run creates the negotiations, bargains, and returns when all negotiations are closed. It returns the
+// context's error, [haggle.ErrClientClosed], [ErrPurchaseTerms], [ErrRecordLost], an error of the store, and
+// the errors of the creations if all failed. The open negotiations then continue with the next run of the
+// same key. It returns a result with an error if the purchase is over and a negotiation could not be closed.
 //
-// A creation that fails excludes its seller; [Config].Failed is called with the error.
+// If a creation fails, that seller is excluded; [Config].Failed is called with the error.
 func (p *Purchase) Run(ctx context.Context) (*PurchaseResult, error) {
 	if !p.running.TryLock() {
 		return nil, ErrRunning
@@ -233,7 +238,7 @@ func (p *Purchase) Run(ctx context.Context) (*PurchaseResult, error) {
 	return r.run(ctx)
 }
 
-// create creates the negotiations that do not exist yet. Once a move has been authorised it creates none.
+// create creates the missing negotiations. Once a move is authorized it creates none.
 func (r *purchaseRun) create(ctx context.Context, record PurchaseRecord) error {
 	var failures []error
 	for _, seller := range r.config.Sellers {
@@ -270,8 +275,8 @@ func (r *purchaseRun) create(ctx context.Context, record PurchaseRecord) error {
 	return nil
 }
 
-// createOne creates the negotiation with a seller. After an unknown outcome, and after a transient error, it repeats the
-// creation for up to two minutes.
+// createOne creates the negotiation with a seller. If the outcome is unknown or the error transient, it
+// repeats the creation for up to two minutes.
 func (r *purchaseRun) createOne(ctx context.Context, seller solana.PublicKey) error {
 	request, until := r.config.Terms, time.Now().Add(gracePeriod)
 	request.Seller = seller
@@ -285,7 +290,7 @@ func (r *purchaseRun) createOne(ctx context.Context, seller solana.PublicKey) er
 
 var errNeverCreated = errors.New("the negotiation was not created before the first move")
 
-// existed returns an error if a negotiation has never existed.
+// existed returns an error if a negotiation never existed.
 func (r *purchaseRun) existed(ctx context.Context, address solana.PublicKey) error {
 	for _, err := range r.client.History(ctx, address) {
 		return err
@@ -293,7 +298,7 @@ func (r *purchaseRun) existed(ctx context.Context, address solana.PublicKey) err
 	return errNeverCreated
 }
 
-// agent returns the configuration of one negotiation's runtime. The functions are called one at a time.
+// agent returns the configuration of a negotiation's runtime. The functions are called sequentially.
 func (r *purchaseRun) agent(n *purchaseNegotiation) Config {
 	config := r.config.Agent
 	config.Mints = maps.Clone(config.Mints)

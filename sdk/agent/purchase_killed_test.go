@@ -24,22 +24,23 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// The environment of a process of the test binary that runs a purchase, beside that of an agent.
+// The environment of test binaries that run a purchase, beside the environment of an agent.
 const (
 	envSellers = "AGENT_TEST_SELLERS"
-	// envKillAt is a point, and envKillCount the number of times that the process reaches it before it is killed.
+	// envKillAt is a point, and envKillCount the number of times that the process reaches it until it is
+	// killed.
 	envKillAt    = "AGENT_TEST_KILL_AT"
 	envKillCount = "AGENT_TEST_KILL_COUNT"
 )
 
-// The points at which the process is killed.
+// The points where the process is killed.
 const (
 	afterAuthorize = "after a negotiation is authorised"
 	afterSign      = "after an offer or an acceptance is signed"
 	afterSend      = "after the node has a transaction"
 )
 
-// kills kills its own process when it reaches a point for the last allowed time.
+// kills kills the process on the last allowed visit to a point.
 type kills struct {
 	at   string
 	left atomic.Int64
@@ -83,7 +84,8 @@ func (k killedTransport) RoundTrip(request *http.Request) (*http.Response, error
 	return response, err
 }
 
-// runPurchase runs a purchase until it is over or the process kills itself. It exits with 0 after a deal.
+// runPurchase runs a purchase until it is over or the process kills itself. If there is a deal, it exits with
+// 0.
 func runPurchase() error {
 	ctx := context.Background()
 	me, err := wallet.LoadKeypairFile(os.Getenv(envKeypair))
@@ -137,9 +139,9 @@ func runPurchase() error {
 	return fmt.Errorf("no deal: %+v, %w", result, err)
 }
 
-// TestKilledPurchaseBuysOnce kills the process at the first time that it reaches a point, the next one at the second
-// time, and so on, until one comes to the end. The points lie between every two authorisations, signatures and
-// transactions, those of acceptances included.
+// TestKilledPurchaseBuysOnce kills the first process on the first visit to a point, the second process on the
+// second visit, and so on, until a process comes to the end. The points lie between every two authorizations,
+// signatures and transactions, acceptances included.
 func TestKilledPurchaseBuysOnce(t *testing.T) {
 	for _, point := range []string{afterAuthorize, afterSign, afterSend} {
 		t.Run(point, func(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// TestMoveThatCanStillLeadToADealIsNotReleased has the states of a negotiation after a move in round 2 is authorised:
-// the acceptance of the seller's offer, or the next offer.
+// TestMoveThatCanStillLeadToADealIsNotReleased lists negotiation states that follow an authorized move in
+// round 2: the acceptance of the seller's offer, or the next offer.
 func TestMoveThatCanStillLeadToADealIsNotReleased(t *testing.T) {
 	rules := onchain.Rules{Escrow: 5_000_000, MaxRounds: 8, ResponseWindow: 300, Deadline: 3_600}
 	after := func(rounds int, status protocol.NegotiationStatus) *haggle.Snapshot {

@@ -17,11 +17,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// pollEvery is how often a purchase reads its negotiations.
+// pollEvery is how often a purchase reads the negotiations.
 const pollEvery = time.Second
 
-// purchaseRun is one run of a purchase. A runtime runs each negotiation, and its calls of Decide wait for the goroutine of
-// run, which makes all decisions one after the other.
+// purchaseRun is a run of the purchase. A runtime runs each negotiation, and the calls of Decide wait for the
+// goroutine of run, which makes all decisions sequentially.
 type purchaseRun struct {
 	*Purchase
 	all []*purchaseNegotiation
@@ -29,13 +29,13 @@ type purchaseRun struct {
 	changed chan struct{}
 	// calling is held during calls of the agent's functions.
 	calling sync.Mutex
-	// tasks are the runtimes and the rejections.
+	// tasks counts the runtimes and the rejections.
 	tasks sync.WaitGroup
 	// lock protects the fields of the negotiations that other goroutines write.
 	lock sync.Mutex
 }
 
-// purchaseNegotiation is one negotiation of a purchase.
+// purchaseNegotiation is a negotiation of the purchase.
 type purchaseNegotiation struct {
 	address, seller solana.PublicKey
 
@@ -43,14 +43,14 @@ type purchaseNegotiation struct {
 	//
 	// waiting is the call of Decide that waits for a decision; nil if there is none.
 	waiting *waitingCall
-	// over reports that the runtime has returned, with a result or an error.
+	// over reports whether the runtime returned, with a result or an error.
 	over   bool
 	result *Result
 	err    error
-	// rejecting reports a rejection in progress.
+	// rejecting reports whether a rejection is in progress.
 	rejecting bool
 
-	// Only the goroutine of run uses the latest snapshot; nil before the first one and after the close.
+	// Only the goroutine of run uses the latest snapshot; nil until the first snapshot and after the close.
 	latest *haggle.Snapshot
 }
 
@@ -65,7 +65,7 @@ type decidedCall struct {
 	err      error
 }
 
-// await waits for the decision on a turn. The context ends if the turn changes or its time is up.
+// await waits for the decision on a turn. The context ends if the turn changes or times out.
 func (r *purchaseRun) await(ctx context.Context, n *purchaseNegotiation, turn Turn) (Decision, error) {
 	call := &waitingCall{turn: turn, decided: make(chan decidedCall, 1)}
 	r.update(func() { n.waiting = call })
@@ -93,7 +93,7 @@ func (r *purchaseRun) update(change func()) {
 	}
 }
 
-// answer ends the waiting call of a negotiation. The call may have ended before; its decision is not used then.
+// answer ends a negotiation's waiting call. If the call already ended, the decision is not used.
 func (r *purchaseRun) answer(n *purchaseNegotiation, call *waitingCall, decision Decision, err error) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -176,7 +176,7 @@ func (r *purchaseRun) result() (*PurchaseResult, error) {
 	return result, errors.Join(failures...)
 }
 
-// step reads the negotiations, makes at most one decision, and rejects the negotiations that are to end.
+// step reads the negotiations, makes a decision or none, and rejects the negotiations that are to end.
 func (r *purchaseRun) step(ctx context.Context) error {
 	if err := r.read(ctx); err != nil {
 		return err
@@ -228,8 +228,8 @@ func (r *purchaseRun) read(ctx context.Context) error {
 	return nil
 }
 
-// calls returns the waiting calls on the latest snapshots. One on an older state ends soon, and one on a later state
-// waits for the next step.
+// calls returns the waiting calls on the latest snapshots. Calls on older states end soon, and calls on later
+// states wait for the next step.
 func (r *purchaseRun) calls() map[*purchaseNegotiation]*waitingCall {
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -245,7 +245,8 @@ func (r *purchaseRun) calls() map[*purchaseNegotiation]*waitingCall {
 	return calls
 }
 
-// isBought reports whether a negotiation has a deal, or has ended with an unknown result. Nothing is bought after that.
+// isBought reports whether a negotiation reached a deal, or ended with an unknown result. Nothing is bought
+// after that.
 func (r *purchaseRun) isBought() bool {
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -260,7 +261,7 @@ func (r *purchaseRun) isBought() bool {
 	return false
 }
 
-// isClosing reports whether the end of a negotiation is not known yet, because it has just been closed, or because the
+// isClosing reports whether a negotiation's end is not known yet, because the close is recent, or because the
 // node lags.
 func (r *purchaseRun) isClosing() bool {
 	r.lock.Lock()
@@ -268,7 +269,7 @@ func (r *purchaseRun) isClosing() bool {
 	return slices.ContainsFunc(r.all, func(n *purchaseNegotiation) bool { return n.latest == nil && !n.over })
 }
 
-// hasOffers reports whether the buyer has made an offer.
+// hasOffers reports whether the buyer made an offer.
 func (r *purchaseRun) hasOffers() bool {
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -295,7 +296,7 @@ func (r *purchaseRun) rejectAll(ctx context.Context, calls map[*purchaseNegotiat
 	}
 }
 
-// reject rejects a negotiation at the seller's turn, or before the seller has joined.
+// reject rejects a negotiation at the seller's turn, or before the seller joined.
 func (r *purchaseRun) reject(ctx context.Context, n *purchaseNegotiation) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -314,7 +315,7 @@ func (r *purchaseRun) reject(ctx context.Context, n *purchaseNegotiation) {
 	})
 }
 
-// next returns the negotiation in which the buyer moves next; nil if there is none at present.
+// next returns the negotiation where the buyer moves next; nil if there is none at present.
 func (r *purchaseRun) next(
 	record PurchaseRecord, calls map[*purchaseNegotiation]*waitingCall,
 ) (next *purchaseNegotiation) {
@@ -325,7 +326,7 @@ func (r *purchaseRun) next(
 			continue
 		}
 		if n.address == record.Negotiation && n.latest.CurrentRound == record.Round {
-			return n // the authorised move has not been executed
+			return n // the authorized move is not executed yet
 		}
 		if next == nil || onchain.MovesBefore(&n.latest.Negotiation, &next.latest.Negotiation) {
 			next = n
@@ -340,8 +341,8 @@ func (r *purchaseRun) next(
 	return next
 }
 
-// mayAuthorize reports whether a negotiation may be authorised: it is finalized, and the authorised move in another one
-// can no longer lead to a deal.
+// mayAuthorize reports whether a negotiation may be authorized: it is finalized, and the move authorized in a
+// different negotiation can no longer lead to a deal.
 func (r *purchaseRun) mayAuthorize(
 	ctx context.Context, record PurchaseRecord, next *purchaseNegotiation,
 ) (bool, error) {
@@ -359,8 +360,8 @@ func (r *purchaseRun) mayAuthorize(
 	return len(finalized) == 1 || r.isReleased(record, finalized[1]), nil
 }
 
-// isReleased reports whether the authorised move can no longer lead to a deal, by the finalized state of its
-// negotiation. It is nil after the close: the negotiation was finalized before the authorisation.
+// isReleased reports whether the authorized move can no longer lead to a deal, by the negotiation's finalized
+// state. It is nil after the close: the negotiation was finalized before the authorization.
 func (r *purchaseRun) isReleased(record PurchaseRecord, finalized *haggle.Snapshot) bool {
 	if finalized != nil {
 		return endedWithoutDeal(finalized.Status) || finalized.IsBargaining() &&
@@ -376,7 +377,8 @@ func (r *purchaseRun) isReleased(record PurchaseRecord, finalized *haggle.Snapsh
 	return false
 }
 
-// decide makes the strategy's move in a negotiation, and authorises it durably before the runtime gets it.
+// decide makes the strategy's move in a negotiation, and authorizes it durably before the runtime receives
+// it.
 func (r *purchaseRun) decide(
 	ctx context.Context, record PurchaseRecord, next *purchaseNegotiation, calls map[*purchaseNegotiation]*waitingCall,
 ) error {
@@ -414,7 +416,7 @@ func (r *purchaseRun) decide(
 	return nil
 }
 
-// lost returns a negotiation with its decay.
+// lost returns a negotiation that counts the decay.
 func (r *purchaseRun) lost(n *purchaseNegotiation) *protocol.Negotiation {
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -428,7 +430,7 @@ func (r *purchaseRun) lost(n *purchaseNegotiation) *protocol.Negotiation {
 	case n.latest != nil:
 		return &n.latest.Negotiation
 	}
-	// Its runtime has failed to read its end: assume all offers that are possible.
+	// The runtime failed to read the end: assume all offers that are possible.
 	lost := *r.template
 	for range lost.MaxRounds {
 		onchain.Apply(&lost, lost.Turn(), 0, 0)
@@ -436,8 +438,8 @@ func (r *purchaseRun) lost(n *purchaseNegotiation) *protocol.Negotiation {
 	return &lost
 }
 
-// withdraw rejects the authorised negotiation if its seller has not answered within its share of the time that is left to
-// the negotiations at the buyer's turn.
+// withdraw rejects the authorized negotiation if the seller did not answer within the seller's share of the
+// time left to the negotiations at the buyer's turn.
 func (r *purchaseRun) withdraw(
 	ctx context.Context, record PurchaseRecord, calls map[*purchaseNegotiation]*waitingCall,
 ) {

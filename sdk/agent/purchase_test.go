@@ -25,13 +25,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// purchase is a purchase in a test, with the wallets of its sellers.
+// purchase is a purchase in a test, with the sellers' wallets.
 type purchase struct {
 	*fixture
 	sellers  []*wallet.Keypair
 	config   agent.PurchaseConfig
 	database *store.Store
-	// before are the buyer's tokens before the purchase.
+	// before is the number of buyer tokens at the start.
 	before uint64
 }
 
@@ -82,7 +82,7 @@ func (p *purchase) tokens(of *wallet.Keypair) uint64 {
 	return tokens
 }
 
-// sell runs agents of the sellers, each with its Decide; nil is none.
+// sell runs agents of the sellers, with one Decide each; nil is none.
 func (p *purchase) sell(decide ...decideFunc) (all []*running) {
 	for i, decide := range decide {
 		if decide != nil {
@@ -105,7 +105,7 @@ func (p *purchase) start(as haggle.Signer) *agent.Purchase {
 	return started
 }
 
-// buy runs the purchase to its end.
+// buy runs the purchase to the end.
 func (p *purchase) buy() *agent.PurchaseResult {
 	p.t.Helper()
 	result, err := p.start(p.Buyer).Run(p.ctx)
@@ -121,8 +121,8 @@ func (p *purchase) negotiation(seller int) solana.PublicKey {
 	return address
 }
 
-// check checks on chain that at most one seller is paid, that all negotiations are closed, that the money adds up, and
-// that never two offers of the buyer stood at once.
+// check checks on chain that no two sellers are paid, that all negotiations are closed, that the money adds
+// up, and that never two offers of the buyer stood at once.
 func (p *purchase) check(result *agent.PurchaseResult) {
 	p.t.Helper()
 	settled, paid, standing := 0, uint64(0), map[solana.PublicKey]bool{}
@@ -142,7 +142,7 @@ func (p *purchase) check(result *agent.PurchaseResult) {
 		require.Equal(p.t, result.Deal.Price-result.Deal.Fee, paid)
 	}
 	require.Equal(p.t, p.before-result.Total, p.tokens(p.Buyer))
-	// Events of one slot are of different negotiations or in order: the sort is stable.
+	// Events in the same slot are of different negotiations or in order: the sort is stable.
 	slices.SortStableFunc(all, func(a, b haggle.EventEnvelope) int { return int(int64(a.Slot) - int64(b.Slot)) })
 	for _, envelope := range all {
 		switch event := envelope.Event.(type) {
@@ -162,8 +162,8 @@ func (p *purchase) check(result *agent.PurchaseResult) {
 	}
 }
 
-// advanceAfterOffer moves the clock forward by half of the response window when the buyer's offer stands in one of the
-// negotiations.
+// advanceAfterOffer moves the clock forward by half of the response window when the buyer's offer stands in
+// any of the negotiations.
 func (p *purchase) advanceAfterOffer(sellers ...int) {
 	var waiting sync.WaitGroup
 	p.t.Cleanup(waiting.Wait)
@@ -182,11 +182,11 @@ func (p *purchase) advanceAfterOffer(sellers ...int) {
 	})
 }
 
-// demand returns a seller that demands one price.
+// demand returns a seller that demands a fixed price.
 func demand(price uint64) decideFunc { return concede(price, 0, false) }
 
-// TestPurchaseFromTheCheapestOfThree has three sellers with a price each. The strategy would accept each of them at its
-// second turn, but the best standing offer limits the price.
+// TestPurchaseFromTheCheapestOfThree bargains with three sellers with a price each. The strategy would accept
+// every seller on the second turn, but the best standing offer limits the price.
 func TestPurchaseFromTheCheapestOfThree(t *testing.T) {
 	p := newPurchase(t, 3)
 	p.config.Player.Opening = 2_400_000
@@ -205,7 +205,7 @@ func TestPurchaseFromTheCheapestOfThree(t *testing.T) {
 	p.check(again)
 }
 
-// TestPurchaseWithoutADeal has sellers above the buyer's reservation price.
+// TestPurchaseWithoutADeal bargains with sellers above the buyer's reservation price.
 func TestPurchaseWithoutADeal(t *testing.T) {
 	p := newPurchase(t, 2)
 	p.config.Terms.MaxRounds = 2
@@ -216,7 +216,7 @@ func TestPurchaseWithoutADeal(t *testing.T) {
 	p.check(result)
 }
 
-// signing is a signer that calls a function before it signs an instruction of the program.
+// signing is a signer that calls a function before signing an instruction of the program.
 type signing struct {
 	*wallet.Keypair
 	before func(instruction protocol.AnyInstruction)
@@ -239,8 +239,8 @@ func (s signing) SignMessage(ctx context.Context, message []byte) (solana.Signat
 	return s.Keypair.SignMessage(ctx, message)
 }
 
-// TestSellerAcceptsWhileItsNegotiationIsRejected has a seller that does not answer, so that the buyer withdraws its
-// offer for the others, and that accepts at this moment.
+// TestSellerAcceptsWhileItsNegotiationIsRejected lets a seller not answer, so the buyer withdraws the offer
+// for the others, and lets the seller accept at this moment.
 func TestSellerAcceptsWhileItsNegotiationIsRejected(t *testing.T) {
 	p := newPurchase(t, 3)
 	p.config.Terms.ResponseWindow = 10 * time.Minute
@@ -268,7 +268,7 @@ func TestSellerAcceptsWhileItsNegotiationIsRejected(t *testing.T) {
 	p.check(result)
 }
 
-// TestUnresponsiveSellerIsReplaced has a seller that joins and never answers. The other one gets its turn.
+// TestUnresponsiveSellerIsReplaced lets a seller join and never answer. The second seller takes over.
 func TestUnresponsiveSellerIsReplaced(t *testing.T) {
 	p := newPurchase(t, 2)
 	p.config.Terms.ResponseWindow = 10 * time.Minute
@@ -306,7 +306,7 @@ func TestPolicyLimitsTheSumOfTheEscrows(t *testing.T) {
 	require.Equal(t, limits.PerDay, limited.Used(p.Mint), "refunds do not reduce it")
 }
 
-// TestTwoProcessesBuyOnce runs one purchase by two clients at once, whose strategies differ.
+// TestTwoProcessesBuyOnce runs the same purchase by two clients at once, whose strategies differ.
 func TestTwoProcessesBuyOnce(t *testing.T) {
 	p := newPurchase(t, 3)
 	p.sell(demand(3_500_000), demand(3_000_000), demand(2_500_000))
@@ -342,7 +342,7 @@ func TestKeyOfAnotherPurchaseIsRefused(t *testing.T) {
 	p.check(result)
 }
 
-// TestOffersThatTheRecordLacksPreventAPurchase has a state database that does not have the purchase, whose first offer
+// TestOffersThatTheRecordLacksPreventAPurchase uses a state database without the purchase, whose first offer
 // stands.
 func TestOffersThatTheRecordLacksPreventAPurchase(t *testing.T) {
 	p := newPurchase(t, 2)

@@ -20,7 +20,7 @@ func (l *loop) requestReconcile() {
 // reconcile lists the wallet's negotiations, in case an event was missed.
 func (l *loop) reconcile() {
 	if l.reconciling || l.stopping {
-		// The list in progress may be older than the reason for this one.
+		// The list in progress may be older than this request.
 		l.reconcileAgain = true
 		return
 	}
@@ -47,7 +47,7 @@ func (l *loop) reconcile() {
 	})
 }
 
-// reconciled processes a list. known are the negotiations that were tracked when the list began.
+// reconciled processes a list. known holds the negotiations that were tracked when the list began.
 func (l *loop) reconciled(
 	known map[solana.PublicKey]struct{}, now int64, found []*haggle.Snapshot, err error,
 ) {
@@ -70,14 +70,14 @@ func (l *loop) reconciled(
 		l.onListed(n)
 	}
 	for address := range known {
-		// It may have been closed.
+		// It may be closed.
 		if f := l.tracked[address]; f != nil {
 			l.refresh(f)
 		}
 	}
 }
 
-// list returns the wallet's negotiations, without those of a later version, which cannot be decoded.
+// list returns the wallet's negotiations. It leaves out later versions, which cannot be decoded.
 func (l *loop) list() ([]*haggle.Snapshot, error) {
 	var found []*haggle.Snapshot
 	for n, err := range l.client.FindNegotiations(l.ctx, haggle.Filter{Party: l.self}) {
@@ -94,7 +94,7 @@ func (l *loop) list() ([]*haggle.Snapshot, error) {
 	return found, nil
 }
 
-// onListed processes a negotiation from a list, and refreshes it if it has a next action.
+// onListed processes a negotiation from a list, and refreshes it if an action is due.
 func (l *loop) onListed(n *haggle.Snapshot) {
 	if l.isExcluded(n) {
 		return
@@ -150,8 +150,8 @@ func (l *loop) update(f *tracked, n *haggle.Snapshot) {
 	}
 }
 
-// switchPosition replaces the state of the position by that of a new one. A position can return, after a fork or
-// because of a node's wrong answers: then the agent keeps its decision.
+// switchPosition replaces the state of the position by the new position's state. A position can return,
+// because of forks or wrong node responses: then the agent keeps the decision.
 func (f *tracked) switchPosition(position uint64) {
 	left := f.positionState
 	f.positionState = positionState{}
@@ -165,7 +165,7 @@ func (f *tracked) switchPosition(position uint64) {
 	}
 }
 
-// admitsAsBuyer reports whether the agent engages as a buyer without a call of Admit.
+// admitsAsBuyer reports whether the agent engages as a buyer with no call of Admit.
 func (l *loop) admitsAsBuyer(f *tracked, n *haggle.Snapshot) bool {
 	return f.side == protocol.OfferSideBuyer && l.config.Admit == nil && l.config.cannotEngage(n, f.side) == nil
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Record is a decision of a [Player], with the state that it follows from and its reason. Amounts are base
-// units of the mint, and in JSON they are text, because other languages round large numbers.
+// Record is a [Player] decision, with the state that it follows from and the reason. Amounts are base units
+// of the mint. JSON encodes them as text, because other languages round large numbers.
 type Record struct {
 	Negotiation solana.PublicKey `json:"negotiation"`
 	// Side is "buyer" or "seller".
@@ -24,11 +24,11 @@ type Record struct {
 	// Round is the number of offers so far, and MaxRounds the number of offers that can be made.
 	Round     uint8 `json:"round"`
 	MaxRounds uint8 `json:"max_rounds"`
-	// Standing is the other side's price that can be accepted; 0 if there is none.
+	// Standing is the counterparty's price that can be accepted; 0 if there is none.
 	Standing uint64 `json:"standing,string"`
 	// Escrow is the effective escrow.
 	Escrow uint64 `json:"effective_escrow,string"`
-	// Previous is the side's own latest price; 0 if it has made no offer.
+	// Previous is the side's own latest price; 0 if it made no offer.
 	Previous uint64 `json:"previous,string"`
 	// Least and Most limit the next offer.
 	Least uint64 `json:"least,string"`
@@ -38,27 +38,27 @@ type Record struct {
 	// Price is the offered or accepted price; 0 for "end".
 	Price uint64 `json:"price,string"`
 	// Reason is the strategy's reason for the move: see [bargain.Action]. For an offer about a price alone it
-	// adds the change since the previous one: "first offer", "concedes", "repeats" or "demands more".
+	// adds the change since the previous offer: "first offer", "concedes", "repeats" or "demands more".
 	Reason string `json:"reason"`
 	// Values are nil if the escrow does not cover a seller's reservation price.
 	Values *Values `json:"values,omitempty"`
 }
 
-// Values are numbers from which a reader of a record can check its reason. Utilities are the side's own; with
-// a price alone they are 1 for the best price of the whole escrow and 0 for the worst.
+// Values are numbers that let a reader check the reason. Utilities are the side's own; with a price alone
+// they are 1 for the best price of the whole escrow and 0 for the worst.
 type Values struct {
-	// Time is the strategy's time, not the chain's: 0 at the side's first offer, and 1 at its last.
+	// Time is the strategy's time, not the chain's: 0 for the side's first offer, and 1 for the last.
 	Time fixed.Number `json:"strategy_time"`
-	// Utility is that of the offered or accepted outcome; nil for "end".
+	// Utility is the offered or accepted outcome's utility; nil for "end".
 	Utility *fixed.Number `json:"utility,omitempty"`
-	// Standing is that of the standing offer; nil if there is none that can be accepted.
+	// Standing is the standing offer's utility; nil if there is none that can be accepted.
 	Standing *fixed.Number `json:"standing_utility,omitempty"`
 	// Reservation is the reservation value: the utility of no agreement.
 	Reservation fixed.Number `json:"reservation_value"`
 }
 
-// NewRecord returns the record of a move, without Values. Strategy is the strategy's name, and price that of
-// an offer.
+// NewRecord returns the record of a move, without Values. Strategy is the strategy's name, and price the
+// offered price.
 func NewRecord(turn Turn, strategy string, action bargain.Action, price uint64) Record {
 	n := turn.Negotiation
 	record := Record{
@@ -79,7 +79,7 @@ func NewRecord(turn Turn, strategy string, action bargain.Action, price uint64) 
 	return record
 }
 
-// NewValues returns the values of a move. [bargain.NoOutcome] is none.
+// NewValues returns a move's values. [bargain.NoOutcome] is none.
 func NewValues(turn Turn, p *bargain.Preferences, moved, standing bargain.Outcome) *Values {
 	utility := func(o bargain.Outcome) *fixed.Number {
 		if o == bargain.NoOutcome {
@@ -94,7 +94,7 @@ func NewValues(turn Turn, p *bargain.Preferences, moved, standing bargain.Outcom
 	}
 }
 
-// record returns the record of a move. The price is that of an offer. Without preferences it has no Values.
+// record returns a move's record. The price is the offered price. If there are no preferences, Values is nil.
 func (p Player) record(
 	turn Turn, action bargain.Action, price uint64, preferences *bargain.Preferences,
 ) Record {
@@ -115,7 +115,7 @@ func (p Player) record(
 	return record
 }
 
-// change returns how an offer differs from the side's previous one.
+// change returns how an offer differs from the side's previous offer.
 func change(side protocol.OfferSide, previous, price uint64) string {
 	switch {
 	case previous == 0:

@@ -8,7 +8,7 @@ import (
 )
 
 // reveal returns the action that reveals the agent's price. It reveals in any case, because a withheld reveal
-// costs the seller its bond.
+// costs the seller the bond.
 func (l *loop) reveal(f *tracked, v *view, sealed *protocol.SealedPrice) *haggle.Action {
 	deal := l.client.At(v.Snapshot)
 	if v.isBuyer() || l.acceptsMidpoint(f, v, sealed.Price()) {
@@ -17,8 +17,8 @@ func (l *loop) reveal(f *tracked, v *view, sealed *protocol.SealedPrice) *haggle
 	return deal.RevealZopaOnly(sealed)
 }
 
-// acceptsMidpoint reports whether a seller accepts the midpoint, if there is one, with the reveal of its price:
-// unless Config.RevealOnly is set, an attempt was refused, or the midpoint is beyond the agent's limit.
+// acceptsMidpoint reports whether a seller accepts any midpoint together with the reveal: unless
+// Config.RevealOnly is set, an attempt was refused, or the midpoint is beyond the agent's limit.
 func (l *loop) acceptsMidpoint(f *tracked, v *view, price uint64) bool {
 	midpoint, zone := v.Midpoint(price)
 	if !zone || l.config.RevealOnly || f.revealOnly {
@@ -31,7 +31,7 @@ func (l *loop) acceptsMidpoint(f *tracked, v *view, price uint64) bool {
 	return true
 }
 
-// revealFailed makes the next reveal leave the acceptance out if the program or the signer has refused an
+// revealFailed makes the next reveal leave the acceptance out if the program or the signer refused an
 // attempt.
 func (l *loop) revealFailed(f *tracked, name string, err error) {
 	if name != (*protocol.RevealZopaPrice)(nil).InstructionName() || isTransient(err) {

@@ -42,7 +42,7 @@ func TestRefusedRevealIsRepeatedWithoutTheAcceptance(t *testing.T) {
 	}
 }
 
-// The limits can be higher than at the commitment, for example after a restart.
+// The limits can be higher than at the commitment, for example if the agent restarted.
 func TestMidpointBeyondALimitIsNotAccepted(t *testing.T) {
 	n := with(bargaining(0), func(n *protocol.Negotiation) {
 		n.ZopaEnabled, n.ZopaPhase, n.BuyerPrice = true, protocol.ZopaPhaseBothCommitted, 4_000_000

@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	// clockEvery is how often the chain's clock is read while any deadline depends on it.
+	// clockEvery is how often the chain's clock is read while any deadline depends on the clock.
 	clockEvery = 2 * time.Second
-	// reconcileEvery is how often the wallet's negotiations are listed, which finds those whose events were
-	// missed; without a subscription it is reconcileUnsubscribedEvery.
+	// reconcileEvery is how often the wallet's negotiations are listed, which finds missed events; while
+	// unsubscribed, reconcileUnsubscribedEvery is used.
 	reconcileEvery             = 5 * time.Minute
 	reconcileUnsubscribedEvery = 15 * time.Second
-	// reconcilePause is the shortest pause between two lists: anyone can cause one.
+	// reconcilePause is the shortest pause between lists: anyone can cause a list.
 	reconcilePause = time.Second
-	// resubscribeAfter is the pause after the end of a subscription.
+	// resubscribeAfter is the pause until an ended subscription is renewed.
 	resubscribeAfter = 5 * time.Second
 	// shutdownTimeout is how long actions in progress may take once Run is to end.
 	shutdownTimeout = 20 * time.Second
@@ -33,7 +33,7 @@ const (
 	callsShutdownTimeout = 2 * time.Second
 )
 
-// Runtime runs the negotiations of one wallet. See the package documentation.
+// Runtime runs a wallet's negotiations. See the package documentation.
 type Runtime struct {
 	client  *haggle.Client
 	signer  haggle.Signer
@@ -45,8 +45,8 @@ type Runtime struct {
 	verifySettlement func(context.Context, haggle.Settlement) error
 }
 
-// New returns a runtime for the negotiations of the signer's account. It sends no requests. It returns an
-// error if the configuration leaves out a required field, such as Mints, or if one node must prove settlements
+// New returns a runtime for the negotiations of the signer's account, and sends nothing. It returns an error
+// if the configuration leaves out a required field, such as Mints, or if a single node must prove settlements
 // that the limits do not trust it with: see [Limits].SingleSourceUpTo.
 func New(client *haggle.Client, signer haggle.Signer, config Config) (*Runtime, error) {
 	if client == nil || signer == nil {
@@ -65,22 +65,22 @@ func New(client *haggle.Client, signer haggle.Signer, config Config) (*Runtime, 
 	}, nil
 }
 
-// ErrRunning: Run or RunOne has been called and has not returned.
+// ErrRunning: an earlier call of Run or RunOne is still running.
 var ErrRunning = errors.New("agent: runtime already running")
 
 // Run runs the wallet's negotiations, present and future, until the context ends or the client is closed.
-// Then it finishes actions in progress, for at most 20 seconds, and returns the context's error or
+// Then it finishes actions in progress, for up to 20 seconds, and returns the context's error or
 // [haggle.ErrClientClosed]. It retries after all other errors.
 //
-// First it runs the checks of [Preflight]. It returns a [*StartError] if no node answers within one
-// minute, if the program is not deployed or configured on the cluster, if one of Config.Mints does not exist
-// there, if the wallet has too few lamports for fees, if a buyer has neither tokens nor negotiations, or if
-// the signer is a policy that signs nothing. It logs warnings, for example about the source of events.
+// First it runs the checks of [Preflight]. It returns a [*StartError] if no node responds within one minute,
+// if the program is not deployed or configured on the cluster, if a mint of Config.Mints does not exist
+// there, if the wallet lacks lamports for fees, if a buyer lacks both tokens and negotiations, or if the
+// signer is a policy that signs nothing. It logs warnings, for example about the source of events.
 //
-// It does not wait for a function of Config that does not return when its context ends.
+// It does not wait for a function of Config that does not return when the context ends.
 func (r *Runtime) Run(ctx context.Context) error { return r.start(ctx, nil) }
 
-// start runs all negotiations, or one.
+// start runs all negotiations, or a single negotiation.
 func (r *Runtime) start(ctx context.Context, only *single) error {
 	if r.running.Swap(true) {
 		return ErrRunning
@@ -110,33 +110,33 @@ func (r *Runtime) newLoop(ctx context.Context, end context.CancelCauseFunc, only
 	}
 }
 
-// loop is one run. Only the goroutine of run uses its fields; other goroutines post functions to it.
+// loop is a run. Only the goroutine of run uses the fields; other goroutines post functions to it.
 type loop struct {
 	*Runtime
 	ctx     context.Context
 	end     context.CancelCauseFunc
 	inbox   chan func()
 	stopped chan struct{}
-	// single is nil unless the run is about one negotiation.
+	// single is nil unless the run is about a single negotiation.
 	single *single
 
 	tracked map[solana.PublicKey]*tracked
-	// backoffs are those of a seller's counterparties.
+	// backoffs holds the backoffs for a seller's counterparties.
 	backoffs map[solana.PublicKey]backoff
-	// verifying are the settlements whose verification is in progress.
+	// verifying holds the settlements whose verification is in progress.
 	verifying map[dealID]*verification
-	// listed reports that the first list of the wallet's negotiations has succeeded or failed.
+	// listed reports whether the first list of the wallet's negotiations succeeded or failed.
 	listed bool
-	// now is the chain's time when it was last read. It can go back: a node may have returned a wrong time.
+	// now is the chain's time as last read. It can go back: nodes can return wrong times.
 	now int64
 	// seed is for fingerprints.
 	seed maphash.Seed
 	// reads are snapshots of negotiations, and actions those on chain.
 	reads, actions pool
 	stopping       bool
-	// unsubscribed reports that there is no subscription, and reconciling that a list is in progress.
+	// unsubscribed reports whether there is no subscription, and reconciling whether a list is in progress.
 	unsubscribed, reconciling bool
-	// reconcileAgain reports that another list is due after the one in progress.
+	// reconcileAgain reports whether another list is due after the list in progress.
 	reconcileAgain bool
 	reconcileNow   chan struct{}
 	lastReconcile  time.Time
@@ -221,13 +221,13 @@ func (l *loop) post(change func()) {
 	}
 }
 
-// pool starts tasks in goroutines, a limited number of them at once.
+// pool starts tasks in goroutines, with limited concurrency.
 type pool struct {
 	urgent, ready []func()
 	running       int
 }
 
-// add adds a task, which must decrease running when it no longer counts.
+// add adds a task, which must decrease running once it no longer counts.
 func (p *pool) add(urgent bool, task func()) {
 	if urgent {
 		p.urgent = append(p.urgent, task)
@@ -265,8 +265,8 @@ func (l *loop) dispatch() {
 	}
 }
 
-// recover resolves the transactions that an earlier process has left in the journal, if there is one. Actions
-// do so too, so the run does not wait for it.
+// recover resolves the transactions that an earlier process left in the journal, if a journal is used.
+// Actions do so too, so the run does not wait for it.
 func (l *loop) recover() {
 	recovered, err := l.client.Recover(l.ctx, l.self)
 	if err != nil && l.ctx.Err() == nil && !errors.Is(err, haggle.ErrNoJournal) {
@@ -285,7 +285,7 @@ func inLoop[T any](l *loop, read func() T) T {
 	return <-result
 }
 
-// readClock reads the chain's clock every clockEvery while a negotiation has a time to refresh.
+// readClock reads the chain's clock every clockEvery while a negotiation waits for a time to refresh.
 func (l *loop) readClock() {
 	for wait.For(l.ctx, clockEvery) == nil {
 		if !inLoop(l, l.hasWakeTime) {
@@ -309,7 +309,7 @@ func (l *loop) hasWakeTime() bool {
 	return false
 }
 
-// tick refreshes the negotiations whose wakeAt has passed, the earliest first. If a call is pending, it ends the
+// tick refreshes the negotiations whose wakeAt passed, the earliest first. If a call is pending, it ends the
 // call instead.
 func (l *loop) tick(now int64) {
 	l.now = now
@@ -330,7 +330,7 @@ func (l *loop) tick(now int64) {
 	}
 }
 
-// attributes returns the log attributes of a negotiation.
+// attributes returns a negotiation's log attributes.
 func (f *tracked) attributes(more ...any) []any {
 	return append([]any{"negotiation", f.address, "side", f.side}, more...)
 }

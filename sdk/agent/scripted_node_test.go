@@ -15,7 +15,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// ServeRPC starts a scripted node and returns its URL. The function returns the result of a request, in JSON.
+// ServeRPC starts a scripted node and returns the URL. The function returns a request's result as JSON.
 func ServeRPC(
 	t *testing.T, answer func(ctx context.Context, method string, params []json.RawMessage) string,
 ) string {
@@ -39,7 +39,7 @@ func ServeRPC(
 	return node.URL
 }
 
-// AccountsJSON returns the result of getMultipleAccounts. The function returns an account in JSON, or an
+// AccountsJSON returns the result of getMultipleAccounts. The function returns an account as JSON, or an
 // empty string if it does not exist.
 func AccountsJSON(params []json.RawMessage, account func(address string) string) string {
 	var addresses []string
@@ -53,14 +53,14 @@ func AccountsJSON(params []json.RawMessage, account func(address string) string)
 	return fmt.Sprintf(`{"context":{"slot":1},"value":[%s]}`, strings.Join(accounts, ","))
 }
 
-// AccountJSON returns an account in JSON.
+// AccountJSON returns an account as JSON.
 func AccountJSON(owner solana.PublicKey, data []byte) string {
 	return fmt.Sprintf(
 		`{"data":[%q,"base64"],"executable":false,"lamports":1000000,"owner":%q,"rentEpoch":0,"space":%d}`,
 		base64.StdEncoding.EncodeToString(data), owner, len(data))
 }
 
-// ClockJSON returns the account of the chain's clock in JSON, at a time in Unix seconds.
+// ClockJSON returns the account of the chain's clock as JSON, for a time in Unix seconds.
 func ClockJSON(now int64) string {
 	data := make([]byte, 40)
 	binary.LittleEndian.PutUint64(data[32:], uint64(now))

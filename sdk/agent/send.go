@@ -20,11 +20,11 @@ import (
 const (
 	// actionTimeout is longer than a transaction takes to land or to expire.
 	actionTimeout = 3 * time.Minute
-	// actionHold is how long an action holds a worker. One that takes longer waits for an outcome: its own,
-	// or an earlier transaction's that blocks it.
+	// actionHold is how long an action holds a worker. Longer actions wait for an outcome: of the action, or
+	// of an earlier transaction that blocks it.
 	actionHold = 2 * time.Second
-	// pendingPause is the pause before the next attempt to close a negotiation that keeps a payout of the
-	// other side.
+	// pendingPause is the pause between attempts to close a negotiation that keeps a payout of the
+	// counterparty.
 	pendingPause = 10 * time.Minute
 )
 
@@ -65,9 +65,9 @@ func (l *loop) send(f *tracked, v *view, action *haggle.Action) {
 	l.sendBuilt(f, v, action.Name, action.Build)
 }
 
-// onSent processes the outcome of an action. An unknown outcome, which is the default, leads to no other
-// action: a refresh shows whether the action has taken effect, and otherwise the same one is repeated. It is
-// safe to repeat, because it names the state that it is about.
+// onSent processes an action's outcome. An unknown outcome, which is the default, leads to no other action: a
+// refresh shows whether the action took effect, and otherwise the same action is repeated. It is safe to
+// repeat, because it names the state that it is about.
 func (l *loop) onSent(
 	f *tracked, v *view, name string, outcome transaction.Outcome, receipt *haggle.Receipt, err error,
 ) {
@@ -112,7 +112,7 @@ func (l *loop) onSent(
 	}
 	switch {
 	case errors.Is(err, protocol.ErrPayoutPending) && (!v.isBuyer() || v.ClaimableBuyer == 0):
-		// Only the other side can fetch its payout, perhaps never.
+		// Only the counterparty can fetch the payout, perhaps never.
 		f.failures++
 		l.refreshAfter(f, jitter(pendingPause))
 	case f.decided == nil:
@@ -121,13 +121,12 @@ func (l *loop) onSent(
 	case v.IsBargaining() && v.isLast():
 		l.fallBack(f, v, f.decided.turn)
 	default:
-		// The decision is kept: its failure has another cause than the decision.
+		// The decision is kept: it did not cause the failure.
 		l.retryLater(f)
 	}
 }
 
-// isRefused reports whether the program refuses a decision on the state that it was made on. It is invalid
-// then.
+// isRefused reports whether the program refuses a decision on the state used to make it. It is invalid then.
 func (l *loop) isRefused(f *tracked, v *view, err error) bool {
 	var refusal *protocol.ProgramError
 	if f.decided == nil || !errors.As(err, &refusal) {
@@ -144,8 +143,8 @@ func (l *loop) isRefused(f *tracked, v *view, err error) bool {
 	return true
 }
 
-// done handles an action that is confirmed, now or before. If before, there is a receipt only if the journal
-// has it. The error is about something else than the action.
+// done handles an action that is confirmed, now or before. If before, there is a receipt only if it is in the
+// journal. The error is about something else than the action.
 func (l *loop) done(f *tracked, v *view, name string, receipt *haggle.Receipt, err error) {
 	f.failures, f.decided, f.live = 0, nil, true
 	var (
@@ -181,8 +180,8 @@ func (l *loop) done(f *tracked, v *view, name string, receipt *haggle.Receipt, e
 	l.refresh(f)
 }
 
-// isStateChange reports whether an action failed because the negotiation or the treasury has changed, or the time
-// is over. A refresh follows.
+// isStateChange reports whether an action failed because the negotiation or treasury changed, or the time is
+// over. A refresh follows.
 func isStateChange(err error) bool {
 	return isAnyOf(err,
 		protocol.ErrStaleState, protocol.ErrInvalidState, protocol.ErrNotYourTurn, protocol.ErrExpired,
@@ -194,8 +193,8 @@ func isAnyOf(err error, targets ...error) bool {
 	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
 }
 
-// isTransient reports whether the same read or action may succeed later: the node did not answer, the
-// transaction did not land, or the outcome of an earlier one is unknown.
+// isTransient reports whether the same read or action may succeed later: the node did not respond, the
+// transaction did not land, or an earlier transaction's outcome is unknown.
 func isTransient(err error) bool {
 	var (
 		unknown *transaction.UnknownOutcomeError

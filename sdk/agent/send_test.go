@@ -29,7 +29,7 @@ func TestConfirmedActionIsDone(t *testing.T) {
 	for name, c := range map[string]struct {
 		receipt *haggle.Receipt
 		err     error
-		// notBefore is the minimum slot of the next snapshot. acted and failed count the calls of Acted and
+		// notBefore is the next snapshot's minimum slot. acted and failed count the calls of Acted and
 		// Failed.
 		notBefore     uint64
 		acted, failed int
@@ -72,7 +72,7 @@ func TestConfirmedActionIsDone(t *testing.T) {
 	}
 }
 
-// at returns a snapshot at a slot.
+// at returns a snapshot for a slot.
 func at(slot uint64) *haggle.Snapshot { return &haggle.Snapshot{Slot: slot} }
 
 func TestFailedActionIsRetriedLater(t *testing.T) {
@@ -91,7 +91,7 @@ func TestFailedActionIsRetriedLater(t *testing.T) {
 }
 
 // An error that does not prove the outcome may belong to an action that takes effect later: the decision is
-// kept, and no other action takes its place.
+// kept, and no other action replaces it.
 func TestUnprovenErrorIsAnUnknownOutcome(t *testing.T) {
 	refused := &protocol.ProgramError{Code: protocol.ErrOfferTooLow}
 	lost := errors.New("connection lost")
@@ -129,7 +129,7 @@ func TestUnprovenErrorIsAnUnknownOutcome(t *testing.T) {
 	}
 }
 
-// An action that cannot be built has not been sent, whatever the error is.
+// If building an action fails, it was not sent, whatever the error is.
 func TestErrorOfBuildingAnActionIsReported(t *testing.T) {
 	broken := errors.New("no such mint")
 	var reported []error
@@ -145,7 +145,7 @@ func TestErrorOfBuildingAnActionIsReported(t *testing.T) {
 	require.Equal(t, []error{broken}, reported)
 }
 
-// writerFunc is called with each line of a log.
+// writerFunc is called with each logged line.
 type writerFunc func(line string)
 
 func (w writerFunc) Write(line []byte) (int, error) {

@@ -11,21 +11,22 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
-// ErrNoNegotiation: [Config].Patience is over without a negotiation to engage in.
+// ErrNoNegotiation: [Config].Patience is over and no negotiation was found.
 var ErrNoNegotiation = errors.New("agent: no negotiation to engage in")
 
 // gracePeriod is how long RunOne retries after transient errors once the negotiation's own time is over.
 const gracePeriod = 2 * time.Minute
 
-// RunOne runs one negotiation to its end, and returns its result: the one at the address, or if that is zero
-// the first one of the wallet in which the agent engages. It does nothing in all others.
+// RunOne runs a single negotiation to the end and returns the result: the negotiation with the given address,
+// or if that is zero the first negotiation of the wallet that the agent engages in. It does nothing in all
+// others.
 //
 // It returns the context's error, [haggle.ErrClientClosed], [ErrNoNegotiation] or a [*StartError]; or a
 // transient error that still occurs two minutes after the negotiation's own time is over. It returns a result
 // with an error if the negotiation is over and only a last action fails, for example the payout to a frozen
 // token account, and with an [*UnverifiedError] if a seller's settlement cannot be verified.
 //
-// Otherwise it works as Run. To run more than one negotiation, use Run.
+// Otherwise it works as Run. To run several negotiations, use Run.
 func (r *Runtime) RunOne(ctx context.Context, negotiation solana.PublicKey) (*Result, error) {
 	only := &single{address: negotiation, until: time.Now().Add(gracePeriod)}
 	err := r.start(ctx, only)
@@ -37,16 +38,16 @@ func (r *Runtime) RunOne(ctx context.Context, negotiation solana.PublicKey) (*Re
 
 // single is the negotiation of RunOne.
 type single struct {
-	// address is zero as long as the agent has engaged in none.
+	// address is zero until the agent engaged.
 	address solana.PublicKey
-	// result is nil while the negotiation is open. lastErr is the error of a last action that fails.
+	// result is nil while the negotiation is open. lastErr is the last action's error, if that failed.
 	result  *Result
 	lastErr error
 	// until is how long transient errors are retried.
 	until time.Time
 }
 
-// is reports whether a negotiation is that of RunOne; false for a nil single.
+// is reports whether RunOne runs the negotiation; false for a nil single.
 func (s *single) is(address solana.PublicKey) bool { return s.isChosen() && s.address == address }
 
 func (s *single) isChosen() bool { return s != nil && !s.address.IsZero() }
@@ -54,7 +55,7 @@ func (s *single) isChosen() bool { return s != nil && !s.address.IsZero() }
 // errOver ends the loop.
 var errOver = errors.New("agent: negotiation over")
 
-// beginSingle refreshes the negotiation of RunOne, or limits the time to find one.
+// beginSingle refreshes the negotiation of RunOne, or limits the time to find it.
 func (l *loop) beginSingle() {
 	switch {
 	case l.single.isChosen():
@@ -94,7 +95,7 @@ func (l *loop) isExcluded(n *haggle.Snapshot) bool {
 	return !concerns
 }
 
-// mayBeExcluded reports whether the agent may not handle a negotiation that has been closed.
+// mayBeExcluded reports whether the agent may not handle a closed negotiation.
 func (l *loop) mayBeExcluded(f *tracked) bool {
 	if l.single.isChosen() {
 		return !l.single.is(f.address)
@@ -110,7 +111,7 @@ func (l *loop) exclude(f *tracked) {
 	}
 }
 
-// engage notes the first negotiation in which the agent engages, for RunOne. The others are excluded at their
+// engage notes the first negotiation that the agent engages in, for RunOne. The others are excluded on their
 // next snapshot.
 func (l *loop) engage(f *tracked, v *view, next nextAction) {
 	if l.single == nil || l.single.isChosen() || f.participation != engaged || next == done {
@@ -120,7 +121,7 @@ func (l *loop) engage(f *tracked, v *view, next nextAction) {
 	l.extendGracePeriod(v)
 }
 
-// finishSingle ends the loop if its negotiation has ended. lastErr is the error of a last action that fails.
+// finishSingle ends the loop if the negotiation ended. lastErr is the last action's error, if that failed.
 func (l *loop) finishSingle(f *tracked, lastErr error) {
 	if !l.single.is(f.address) || l.single.result != nil {
 		return

@@ -20,13 +20,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// ending is what RunOne has returned.
+// ending is the return values of RunOne.
 type ending struct {
 	result *agent.Result
 	err    error
 }
 
-// runOne runs one negotiation as a party.
+// runOne runs a single negotiation as a party.
 func (f *fixture) runOne(
 	as *wallet.Keypair, negotiation solana.PublicKey, config agent.Config,
 ) <-chan ending {
@@ -81,7 +81,7 @@ func TestRunOneRunsOneNegotiationOnly(t *testing.T) {
 		require.Equal(t, negotiation, one)
 	}
 
-	// The result of a closed negotiation follows from its events.
+	// A closed negotiation's result follows from the events.
 	again := <-f.runOne(f.Buyer, negotiation, agent.Config{Decide: wait})
 	require.NoError(t, again.err)
 	require.Equal(t, protocol.NegotiationStatusSettled, again.result.Status)
@@ -115,7 +115,7 @@ func TestPatienceEndsWithoutAnInvitation(t *testing.T) {
 	require.ErrorIs(t, ended.err, agent.ErrNoNegotiation)
 	require.Nil(t, ended.result)
 
-	// Patience does not end a negotiation in which the agent has engaged.
+	// Patience does not end a negotiation once the agent engaged.
 	negotiation := f.invite()
 	engaged := f.runOne(f.Seller, solana.PublicKey{}, agent.Config{
 		Decide: wait, Patience: 3 * time.Second,
@@ -194,8 +194,8 @@ func TestAgentIgnoresNegotiationsThatConcernsExcludes(t *testing.T) {
 	}
 }
 
-// A buyer can close a negotiation and create another one at its address, with other terms. The seller's
-// runtime reports the result of the first, and calls Admit for the second.
+// A buyer can close a negotiation and create a new negotiation with the same address, but other terms. The
+// seller's runtime reports the first negotiation's result, and calls Admit for the second.
 func TestLaterNegotiationAtTheSameAddressIsAnotherOne(t *testing.T) {
 	f := newFixture(t)
 	session := uint64(7)
@@ -212,7 +212,7 @@ func TestLaterNegotiationAtTheSameAddressIsAnotherOne(t *testing.T) {
 		},
 	})
 	f.until("the seller accepts the invitation", func() bool { return f.state(first).IsBargaining() })
-	f.advance(time.Second) // the program closes no negotiation in the second of its creation
+	f.advance(time.Second) // the program closes no negotiation in its creation second
 	buyer, n := f.Buyer.PublicKey(), f.state(first)
 	rejecting, err := f.Client.At(n).Reject(buyer).Build(f.ctx)
 	require.NoError(t, err)
@@ -225,7 +225,7 @@ func TestLaterNegotiationAtTheSameAddressIsAnotherOne(t *testing.T) {
 	require.Equal(t, protocol.NegotiationStatusCreated, f.state(first).Status)
 }
 
-// createInstruction returns the creation of a negotiation under a used session id, which the client refuses.
+// createInstruction creates a negotiation under a used session id, which the client refuses.
 func (f *fixture) createInstruction(session, escrow uint64) solana.Instruction {
 	f.t.Helper()
 	now, err := f.Client.Now(f.ctx)
@@ -254,7 +254,7 @@ func (f *fixture) createAndClose(session uint64) {
 	f.do(f.Buyer, f.Client.Negotiation(address).Close(f.Buyer.PublicKey()))
 }
 
-// submit sends several instructions in one transaction, so that no state between them is visible.
+// submit sends several instructions in a single transaction, so no state between them is visible.
 func (f *fixture) submit(as *wallet.Keypair, instructions []solana.Instruction) {
 	f.t.Helper()
 	latest, err := f.Client.RPC().GetLatestBlockhash(f.ctx, rpc.CommitmentConfirmed)
@@ -271,7 +271,7 @@ func (f *fixture) submit(as *wallet.Keypair, instructions []solana.Instruction) 
 	require.NoError(f.t, err)
 }
 
-// A missing account is not the end of a negotiation: the node may lag behind its creation.
+// A missing account does not prove a negotiation's end: the node may lag.
 func TestRunOneWaitsForALaggingNode(t *testing.T) {
 	reads := atomic.Int64{}
 	me, err := wallet.GenerateKeypair()

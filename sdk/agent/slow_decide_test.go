@@ -16,7 +16,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// A Decide that takes seconds is called once, and its decision is carried out, although the negotiation is
+// A Decide that takes seconds is called once, and the decision is carried out, although the negotiation is
 // read and old events are delivered again meanwhile.
 func TestSlowDecisionIsCarriedOutDespiteNewSnapshots(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -90,7 +90,7 @@ func TestSlowDecisionIsCarriedOutDespiteNewSnapshots(t *testing.T) {
 	}
 }
 
-// A decision depends on the whole account but the payouts, which the parties claim at any time.
+// A decision depends on the whole account but the payouts: parties can claim these at any time.
 func TestPositionChangesWithEverythingButPayouts(t *testing.T) {
 	l := newLoop(t)
 	position := func(change func(*protocol.Negotiation)) uint64 {

@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	// readTimeout limits the reading of a negotiation.
+	// readTimeout limits negotiation reads.
 	readTimeout = 30 * time.Second
-	// historyTimeout limits the reading of its history before one of the agent's functions is called: anyone
-	// can make the history longer.
+	// historyTimeout limits history reads before agent functions are called: anyone can make the history
+	// longer.
 	historyTimeout = 5 * time.Second
 )
 
@@ -24,8 +24,8 @@ const (
 // action.
 var errNodeBehind = errors.New("agent: node behind a known state")
 
-// refresh reads a negotiation and executes its next action. A refresh that is due during a read follows it; during
-// an action it follows that.
+// refresh reads a negotiation and executes the next action. A refresh that is due during a read follows it;
+// during an action it follows that.
 func (l *loop) refresh(f *tracked) {
 	switch {
 	case f.acting || l.stopping:
@@ -43,7 +43,7 @@ func (l *loop) refresh(f *tracked) {
 		address: f.address, created: f.created, exists: f.exists, notBefore: f.notBefore,
 		offers: slices.Clone(f.offers), result: f.result, refuted: l.isRefuted(f),
 	}
-	// Negotiations in which the agent has acted go first.
+	// Negotiations where the agent acted go first.
 	l.reads.add(f.notBefore > 0, func() {
 		read := l.read(request)
 		l.post(func() {
@@ -53,7 +53,7 @@ func (l *loop) refresh(f *tracked) {
 	})
 }
 
-// readRequest has the known facts about a negotiation to be read.
+// readRequest holds the known facts about a negotiation to be read.
 type readRequest struct {
 	address   solana.PublicKey
 	created   int64
@@ -61,26 +61,26 @@ type readRequest struct {
 	notBefore uint64
 	offers    []PastOffer
 	result    *Result
-	// refuted reports that the verification of the result has failed: it may be one node's lie.
+	// refuted reports whether the result's verification failed: it may be a single node's lie.
 	refuted bool
 }
 
 // snapshot is the result of reading a negotiation.
 type snapshot struct {
-	// negotiation is nil if it has been closed.
+	// negotiation is nil if it is closed.
 	negotiation *haggle.Snapshot
-	// now is the chain's clock at the negotiation's slot, and read when it was read.
+	// now is the chain's clock in the negotiation's slot, and read the time of reading.
 	now    int64
 	read   time.Time
 	offers []PastOffer
-	// result is the result of a negotiation that has been closed; nil if the node does not have its events
-	// any more. replaced reports that another negotiation has its address now.
+	// result is a closed negotiation's result; nil if the node no longer returns the events. replaced reports
+	// whether another negotiation uses the address now.
 	result   *Result
 	replaced bool
 	err      error
 }
 
-// read reads a negotiation with the clock of its slot, and the offers before the standing one.
+// read reads a negotiation, the slot's clock, and the offers before the standing offer.
 func (l *loop) read(request readRequest) snapshot {
 	ctx, cancel := context.WithTimeout(l.ctx, readTimeout)
 	defer cancel()
@@ -111,8 +111,8 @@ func (l *loop) read(request readRequest) snapshot {
 	return s
 }
 
-// offersOf completes the known offers, if one of the agent's functions needs them. Offers that the node does
-// not have any more, or does not return in time, are left out; the standing one is in the account.
+// offersOf completes the known offers, if an agent function needs them. Offers that the node lacks, or does
+// not return in time, are left out; the standing offer is in the account.
 func (l *loop) offersOf(ctx context.Context, n *haggle.Snapshot, known []PastOffer) []PastOffer {
 	side, _ := n.SideOf(l.self)
 	v := view{Snapshot: n, side: side}
@@ -148,13 +148,13 @@ func (l *loop) offersOf(ctx context.Context, n *haggle.Snapshot, known []PastOff
 	})
 }
 
-// isAnother reports whether a negotiation is a later deal at the address of the known one.
+// isAnother reports whether a negotiation is a later deal than the known deal with the same address.
 func (request readRequest) isAnother(n *haggle.Snapshot) bool {
 	return request.created != 0 && request.created != n.CreatedAt
 }
 
-// readResult returns the result of a negotiation whose account does not exist: nil if the node does not have
-// its events any more. If the events show no close, the node lags; likewise without any events if the
+// readResult returns the result of a negotiation whose account does not exist: nil if the node no longer
+// returns the events. If the events show no close, the node lags; likewise without any events if the
 // negotiation is known to exist.
 func (l *loop) readResult(ctx context.Context, request readRequest) (*Result, error) {
 	before, err := l.readHistory(ctx, request.address, request.created)
@@ -171,8 +171,8 @@ func (l *loop) readResult(ctx context.Context, request readRequest) (*Result, er
 	return before.result, nil
 }
 
-// readHistory returns what the events show of the negotiation created at a time, as far as the node has them.
-// Time zero is the latest negotiation at the address.
+// readHistory returns the event history of the negotiation with the given creation time, as far as the node
+// returns it. Time zero is the latest negotiation at the address.
 func (l *loop) readHistory(
 	ctx context.Context, address solana.PublicKey, created int64,
 ) (f tracked, err error) {
@@ -195,7 +195,7 @@ func (l *loop) readHistory(
 	return f, nil
 }
 
-// sideIn returns a party's side of a negotiation, and the other party.
+// sideIn returns a party's side and the counterparty.
 func sideIn(
 	created *protocol.NegotiationCreated, party solana.PublicKey,
 ) (side protocol.OfferSide, counterpart solana.PublicKey) {
@@ -224,7 +224,7 @@ func (l *loop) observed(f *tracked, s snapshot) {
 	case s.replaced:
 		l.closed(f, s.result)
 		if l.tracked[f.address] == f {
-			l.forget(f) // its settlement is being verified
+			l.forget(f) // the settlement is being verified
 		}
 		l.onListed(s.negotiation)
 		return
@@ -263,7 +263,7 @@ func (l *loop) readFailed(f *tracked, err error) {
 	l.endAfterGracePeriod(f, err)
 }
 
-// closed processes the close of a negotiation.
+// closed processes a negotiation's close.
 func (l *loop) closed(f *tracked, result *Result) {
 	if l.mayBeExcluded(f) {
 		l.forget(f)
@@ -284,7 +284,7 @@ func (l *loop) closed(f *tracked, result *Result) {
 	l.drop(f)
 }
 
-// drop stops tracking a negotiation in which nothing is left to do, and reports its result. A seller's payment
+// drop stops tracking a negotiation where nothing is left to do, and reports the result. A seller's payment
 // is verified before.
 func (l *loop) drop(f *tracked) {
 	settlement, paid := l.settlementOf(f)
@@ -296,7 +296,7 @@ func (l *loop) drop(f *tracked) {
 	l.ended(f, nil)
 }
 
-// ended reports the result of a negotiation. unverified is nil unless it is a settlement that is not verified.
+// ended reports a negotiation's result. unverified is nil unless it is a settlement that is not verified.
 func (l *loop) ended(f *tracked, unverified error) {
 	defer l.finishSingle(f, unverified)
 	if f.result == nil || !f.live || unverified != nil {

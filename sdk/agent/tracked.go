@@ -13,65 +13,68 @@ import (
 type tracked struct {
 	address solana.PublicKey
 	side    protocol.OfferSide
-	// counterpart is the other party; zero before the first snapshot.
+	// counterpart is the counterparty; zero until the first snapshot.
 	counterpart solana.PublicKey
-	// exists reports that the negotiation exists or has existed.
+	// exists reports whether the negotiation exists or existed.
 	exists bool
-	// created is created_at of the account, which differs between deals at the same address; zero before the
+	// created is created_at of the account, which differs between deals with the same address; zero until the
 	// first snapshot.
 	created int64
-	// mint is the mint of the payment; zero before the first snapshot.
+	// mint is the payment mint; zero until the first snapshot.
 	mint solana.PublicKey
-	// state and position are fingerprints of the latest snapshot, and slot is its slot: see fingerprint and
-	// positionOf.
+	// state and position are fingerprints of the latest snapshot, and slot is the snapshot's slot: see
+	// fingerprint and positionOf.
 	state, position uint64
 	slot            uint64
-	// notBefore is the minimum slot of the next snapshot: the slot of the agent's own latest action.
+	// notBefore is the next snapshot's minimum slot: the slot of the agent's own latest action.
 	notBefore uint64
 	// eventSlot is the slot of the latest event.
 	eventSlot uint64
 
 	participation participation
-	// open reports that there is neither a deal nor an end yet, and waiting that an invitation waits for a place.
+	// open reports whether there is neither a deal nor an end yet, and waiting whether an invitation waits
+	// for a place.
 	open, waiting bool
-	// positionState is that of this position, and earlier the latest one of another position: see
+	// positionState belongs to this position, and earlier to the latest different position: see
 	// switchPosition.
 	positionState
 	earlier positionState
-	// unpayable reports that a claim failed in this state.
+	// unpayable reports whether a claim failed in this state.
 	unpayable bool
-	// revealOnly reports that a reveal with the acceptance of the midpoint was refused.
+	// revealOnly reports whether a reveal with the acceptance of the midpoint was refused.
 	revealOnly bool
-	// result is nil while the negotiation is open, or if its result is not known.
+	// result is nil while the negotiation is open, or if the result is not known.
 	result *Result
-	// closed reports that an event has announced the close.
+	// closed reports whether an event announced the close.
 	closed bool
-	// live reports that the agent tracked the negotiation before its end, or had something left to do after
-	// it; only then Config.Ended is called.
+	// live reports whether the agent tracked the negotiation before the end, or still had something to do
+	// then; only then Config.Ended is called.
 	live bool
-	// offers are the known offers, in the order of their rounds.
+	// offers holds the known offers, in round order.
 	offers []PastOffer
 
-	// reading reports a snapshot in progress, and readAgain that another one is due after it.
+	// reading reports whether a snapshot is in progress, and readAgain whether another snapshot is due then.
 	reading, readAgain bool
-	// acting reports an action in progress, and changed that an observation arrived meanwhile.
+	// acting reports whether an action is in progress, and changed whether an observation arrived meanwhile.
 	acting, changed bool
-	// call is the pending call of one of the agent's functions; nil if there is none.
+	// call is the pending call of an agent function; nil if there is none.
 	call *call
-	// overdueCalls counts the calls that have not returned although their contexts have ended.
+	// overdueCalls counts the calls that still run although their contexts ended.
 	overdueCalls int
-	// hinted reports that a hint waits for a refresh, and pausing that the rate limit of hints delays it.
+	// hinted reports whether a hint waits for a refresh, and pausing whether the rate limit of hints delays
+	// it.
 	hinted, pausing bool
-	// failures counts failures in a row. retry is the timer of the next attempt, which is not before retryAt.
+	// failures counts failures in a row. retry is the timer for the next attempt, which is not before
+	// retryAt.
 	failures int
 	retry    *time.Timer
 	retryAt  time.Time
 	// refusals counts Admit's errors in a row.
 	refusals int
 
-	// escrowed is the verified escrow of a seller's milestones.
+	// escrowed is the verified escrow for a seller's milestones.
 	escrowed haggle.Settlement
-	// unverified is a settlement whose verification has failed, refutations times in a row. It is repeated at
+	// unverified is a settlement whose verification failed, refutations times in a row. It is repeated at
 	// verifyAt.
 	unverified  haggle.Settlement
 	refutations int
@@ -79,14 +82,14 @@ type tracked struct {
 
 	progress progress
 
-	// wakeAt is the time of the next refresh, in Unix seconds of the chain's clock; zero for none.
+	// wakeAt is when to refresh next, in Unix seconds of the chain's clock; zero for none.
 	wakeAt int64
 }
 
-// positionState has the agent's answer, decision and number of fallbacks at a position; zero before them.
+// positionState holds the agent's answer, decision and number of fallbacks for a position; initially zero.
 type positionState struct {
 	answer answer
-	// decided is a decision that is being carried out, or is retried after a transient error.
+	// decided is a decision that is being carried out, or is retried because of a transient error.
 	decided *decided
 	// fallbacks counts the fallbacks tried.
 	fallbacks int

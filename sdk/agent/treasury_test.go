@@ -36,11 +36,11 @@ func (b beforeSimulation) RoundTrip(request *http.Request) (*http.Response, erro
 	return http.DefaultTransport.RoundTrip(request)
 }
 
-// The new treasury has no token account, so the first close would cost rent that it does not state.
+// The new treasury lacks a token account, so the first close would cost rent that it does not state.
 func TestAgentClosesForANewTreasury(t *testing.T) {
 	f := newFixture(t)
 	negotiation := f.settleAt(3_000_000)
-	f.advance(time.Second) // the program closes no negotiation in the second of its creation
+	f.advance(time.Second) // the program closes no negotiation in its creation second
 	treasury, err := wallet.GenerateKeypair()
 	require.NoError(t, err)
 	replace := sync.OnceFunc(func() { require.NoError(t, f.ReplaceTreasury(f.ctx, treasury.PublicKey())) })

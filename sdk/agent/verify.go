@@ -15,10 +15,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// UnverifiedError reports a settlement, or an agreed price in escrow, that the agent cannot verify. The seller must
-// not deliver yet.
+// UnverifiedError reports a settlement, or an agreed price in escrow, that the agent cannot verify. The
+// seller must not deliver yet.
 type UnverifiedError struct {
-	// Result is the unverified result. For a price in escrow its status is Accepted.
+	// Result is the unverified result. For a price in escrow Result.Status is Accepted.
 	Result Result
 	// Err is the error of [haggle.Client.VerifySettlement].
 	Err error
@@ -36,9 +36,9 @@ func (e *UnverifiedError) Error() string {
 func (e *UnverifiedError) Unwrap() error { return e.Err }
 
 const (
-	// verifyRefresh is the time between two snapshots during a verification.
+	// verifyRefresh is the time between snapshots during a verification.
 	verifyRefresh = 5 * time.Second
-	// lastVerifyPause limits the doubling pause between two verifications.
+	// lastVerifyPause limits the doubling pause between verifications.
 	lastVerifyPause = 5 * time.Minute
 )
 
@@ -74,7 +74,7 @@ func (l *loop) settlementOf(f *tracked) (haggle.Settlement, bool) {
 	}, true
 }
 
-// isRefuted reports whether the verification of a negotiation's result has failed.
+// isRefuted reports whether the verification of the negotiation's result failed.
 func (l *loop) isRefuted(f *tracked) bool {
 	payment, paid := l.settlementOf(f)
 	return paid && payment == f.unverified
@@ -92,15 +92,15 @@ type verification struct {
 	cancel     context.CancelFunc
 }
 
-// verifyPayment verifies a seller's payment, and then reports the negotiation's result. Meanwhile the negotiation
-// stays tracked: the settlement may be one node's lie, and the agent's turn.
+// verifyPayment verifies a seller's payment, and then reports the negotiation's result. Meanwhile the
+// negotiation stays tracked: the settlement may be a single node's lie, and the agent's turn.
 func (l *loop) verifyPayment(f *tracked, payment haggle.Settlement) {
 	result := *f.result
 	l.verify(f, payment, time.Until(f.verifyAt), func(err error) { l.verified(f, payment, result, err) })
 }
 
-// verify verifies a settlement and calls then with the outcome, unless the settlement is being verified, or has
-// failed and is not due before a pause. It replaces the verification of another settlement of the deal.
+// verify verifies a settlement and calls then with the outcome, unless the settlement is being verified, or
+// failed recently. It replaces the verification of another settlement of the deal.
 func (l *loop) verify(f *tracked, settlement haggle.Settlement, pause time.Duration, then func(error)) {
 	deal := dealID{settlement.Negotiation, settlement.CreatedAt}
 	running := l.verifying[deal]
@@ -136,7 +136,7 @@ func (l *loop) verify(f *tracked, settlement haggle.Settlement, pause time.Durat
 	})
 }
 
-// refuted reports a failed verification, and returns the pause before the next one.
+// refuted reports a failed verification, and returns the pause until it is repeated.
 func (l *loop) refuted(f *tracked, settlement haggle.Settlement, unverified *UnverifiedError) time.Duration {
 	l.report(f.address, unverified)
 	if settlement != f.unverified {
@@ -148,7 +148,7 @@ func (l *loop) refuted(f *tracked, settlement haggle.Settlement, unverified *Unv
 	return pause
 }
 
-// verified processes the outcome of a payment's verification.
+// verified processes the outcome of a payment verification.
 func (l *loop) verified(f *tracked, settlement haggle.Settlement, result Result, err error) {
 	isTracked := l.tracked[f.address] == f
 	if err == nil {
@@ -160,7 +160,7 @@ func (l *loop) verified(f *tracked, settlement haggle.Settlement, result Result,
 		return
 	}
 	if errors.Is(err, errOver) {
-		return // another result has ended RunOne
+		return // another result ended RunOne
 	}
 	unverified := &UnverifiedError{Result: result, Err: err}
 	l.config.Logger.Error("settlement not verified: do not deliver", f.attributes("error", err)...)
@@ -170,7 +170,7 @@ func (l *loop) verified(f *tracked, settlement haggle.Settlement, result Result,
 	pause := l.refuted(f, settlement, unverified)
 	switch {
 	case l.single.is(f.address) && (time.Now().After(l.single.until) || errors.Is(err, transaction.ErrSingleSource)):
-		f.result = &result // an event has fewer fields
+		f.result = &result // an event contains fewer fields
 		l.ended(f, unverified)
 	case isTracked:
 		l.refreshAfter(f, pause)

@@ -32,7 +32,7 @@ func (f *fixture) lyingNode(lies int64, lie func(*protocol.Negotiation)) string 
 	return f.lyingNodeAbout(protocol.NegotiationStatusProposed, lies, lie)
 }
 
-// lyingNodeAbout returns the URL of a lying node that changes negotiations of a status.
+// lyingNodeAbout returns the URL of a lying node that changes negotiations with the given status.
 func (f *fixture) lyingNodeAbout(
 	status protocol.NegotiationStatus, lies int64, lie func(*protocol.Negotiation),
 ) string {
@@ -91,7 +91,7 @@ func agreed(n *protocol.Negotiation) {
 	n.Status, n.SettledAmount = protocol.NegotiationStatusAccepted, falsePrice
 }
 
-// sellerAt returns the runtime of a seller with nodes.
+// sellerAt returns a seller's runtime that uses the given nodes.
 func (f *fixture) sellerAt(config agent.Config, nodes ...string) *agent.Runtime {
 	f.t.Helper()
 	client, err := haggle.NewClient(haggle.Config{
@@ -104,8 +104,8 @@ func (f *fixture) sellerAt(config agent.Config, nodes ...string) *agent.Runtime 
 	return runtime
 }
 
-// requireRefutedLies checks that only verifications of the false price have failed. Whether one fails, or is
-// cancelled before by the agent's next turn, depends on the time that it takes.
+// requireRefutedLies checks that only verifications of the false price failed. Timing decides whether a
+// verification fails, or is canceled before by the agent's next turn.
 func requireRefutedLies(t *testing.T, failed []error) {
 	t.Helper()
 	for _, err := range failed {

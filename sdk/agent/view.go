@@ -18,11 +18,11 @@ type view struct {
 	margin        time.Duration
 	participation participation
 	answer        answer
-	// unpayable reports that claiming the agent's payout failed a moment ago.
+	// unpayable reports whether claiming the agent's payout just failed.
 	unpayable bool
 }
 
-// clock returns the chain's time, in Unix seconds: that of the view, and the time since then.
+// clock returns the chain's time, in Unix seconds: the view's time, and the time since then.
 func (v *view) clock() int64 {
 	if v.made.IsZero() {
 		return v.now
@@ -30,7 +30,7 @@ func (v *view) clock() int64 {
 	return v.now + int64(time.Since(v.made)/time.Second)
 }
 
-// lastCallAt returns when the agent's function is called for the last time.
+// lastCallAt returns when the agent's function is last called.
 func (v *view) lastCallAt() int64 { return v.TurnDeadline - v.marginSeconds() }
 
 // answerBy returns the latest time for an answer: half of the margin before the deadline, or half of the time
@@ -45,7 +45,7 @@ func (v *view) marginSeconds() int64 {
 	return min(int64((v.margin+time.Second-1)/time.Second), v.ResponseWindow/2)
 }
 
-// isLast reports whether it is time for the last call.
+// isLast reports whether the last call is due.
 func (v *view) isLast() bool { return v.clock() >= v.lastCallAt() }
 
 // canMove reports whether there is something to decide.
@@ -56,20 +56,20 @@ func (v *view) canMove() bool {
 
 func (v *view) isBuyer() bool { return v.side == protocol.OfferSideBuyer }
 
-// fingerprint returns a hash of a negotiation's state; it is not zero.
+// fingerprint hashes a negotiation's state; it is not zero.
 func (l *loop) fingerprint(n *haggle.Snapshot) uint64 {
 	return maphash.Bytes(l.seed, n.Data) | 1
 }
 
-// positionOf returns a hash of everything that a decision depends on; it is not zero. That is the whole
-// account without the payouts, which the parties claim at any time.
+// positionOf hashes all facts that decisions depend on; it is not zero. That is the whole account without the
+// payouts: parties can claim these at any time.
 func (l *loop) positionOf(n *haggle.Snapshot) uint64 {
 	position := n.Negotiation
 	position.ClaimableBuyer, position.ClaimableSeller = 0, 0
 	return maphash.Bytes(l.seed, position.AppendTo(nil)) | 1
 }
 
-// viewOf returns a view of a snapshot, now being the chain's time at this moment.
+// viewOf returns a snapshot's view, now being the chain's time at this moment.
 func (l *loop) viewOf(f *tracked, n *haggle.Snapshot, now int64) *view {
 	return &view{
 		Snapshot: n, side: f.side, now: now, made: time.Now(), margin: l.config.Margin,
@@ -93,7 +93,7 @@ func (v *view) openMilestones() (open uint8) {
 	return open
 }
 
-// claimDeadline returns the latest time of the next claim with which as many open milestones as possible can
+// claimDeadline returns the latest time for the next claim such that as many open milestones as possible can
 // still be claimed.
 func (v *view) claimDeadline() int64 {
 	for open := v.openMilestones(); open > 0; open-- {
