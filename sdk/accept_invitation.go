@@ -11,31 +11,31 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// Deposit is the source of a deposit.
+// Deposit selects where a deposit comes from.
 type Deposit struct {
-	// TokenAccount is the token account that the deposit comes from. If zero, it is the depositor's
-	// associated token account.
+	// TokenAccount is the token account to deposit from. If zero, the depositor's associated token account is
+	// used.
 	TokenAccount solana.PublicKey
 	// WrapSOL wraps the whole deposit from the depositor's lamports in the same transaction. The
-	// negotiation's mint has to be solana.WrappedSol or token.WrappedSOL2022.
+	// negotiation's mint must be solana.WrappedSol or token.WrappedSOL2022.
 	WrapSOL bool
 }
 
 // AcceptInvitation accepts the buyer's invitation as the seller, who signs; then it is the buyer's turn. The
-// seller agrees to exactly the terms with this hash: see [Snapshot.TermsHash]. For other terms it fails with
-// [ErrNotAsExpected]. If zero, the hash of the snapshot is used with [Client.At]; otherwise zero is an error.
+// seller agrees to exactly the terms behind termsHash: see [Snapshot.TermsHash]. For other terms it fails
+// with [ErrNotAsExpected]. If zero, the snapshot's hash is used with [Client.At]; otherwise zero is an error.
 //
-// decimals are the decimals with which the seller reads the amounts of the terms. They are required, and the
-// program refuses other decimals than the mint's; the action fails with [*token.DecimalsError] before. Do not
-// copy them from a node: see [Client.GetMint].
+// decimals is the number of decimals that the seller assumes for amounts. It is required, and the program
+// refuses other decimals than the mint's; the action fails with [*token.DecimalsError] before. Do not copy it
+// from a node: see [Client.GetMint].
 //
-// If the seller has no associated token account for the mint yet, the same transaction creates it, so that
+// If the seller's associated token account for the mint is missing, the same transaction creates it, so that
 // the seller can be paid. A negotiation that requires a bond takes it from the deposit's token account. It
 // fails with [*token.InsufficientFunds] if that holds less, with [protocol.ErrAccountNotFound] if there is
-// none, and with [token.ErrCPIGuard] if nothing can be deposited from it. Warnings has an [ErrOffCurve] for
-// each party whose address is not a wallet's.
+// none, and with [token.ErrCPIGuard] if deposits from it are impossible. Warnings contains an [ErrOffCurve]
+// for each party with an address that is not a wallet's.
 //
-// The program answers [protocol.ErrInvalidState] to an invitation that has been accepted before or has ended,
+// The program returns [protocol.ErrInvalidState] if the invitation was already accepted or is over,
 // [protocol.ErrExpired], [protocol.ErrUnauthorized], or [protocol.ErrStaleState].
 func (n *Negotiation) AcceptInvitation(
 	seller solana.PublicKey, terms [32]byte, decimals uint8, bond Deposit,
@@ -95,8 +95,8 @@ func (i *acceptInvitation) addBond(
 	if i.Seller == n.Seller && n.Status == protocol.NegotiationStatusCreated {
 		i.SellerTokenAccount, before, err = c.depositOf(ctx, i.bond, n.Seller, mint, n.BondRequired)
 	} else {
-		// The program refuses this for another reason than the account's balance, which the bond itself may
-		// have lowered.
+		// The program's reason to refuse this is not the account's balance, which the bond itself may have
+		// lowered.
 		i.SellerTokenAccount, err = accountOrAssociated(i.bond.TokenAccount, n.Seller, mint)
 	}
 	if err != nil {
@@ -107,7 +107,7 @@ func (i *acceptInvitation) addBond(
 	return before, err
 }
 
-// partyWarnings returns a warning for each party whose address is not a wallet's.
+// partyWarnings returns a warning for each party with an address that is not a wallet's.
 func partyWarnings(buyer, seller solana.PublicKey) (warnings []error) {
 	if !buyer.IsOnCurve() {
 		warnings = append(warnings, fmt.Errorf("%w: buyer %s", ErrOffCurve, buyer))
@@ -118,7 +118,7 @@ func partyWarnings(buyer, seller solana.PublicKey) (warnings []error) {
 	return warnings
 }
 
-// Only the seller can have accepted. A negotiation that ended in another way is inconclusive.
+// The seller alone can accept. A negotiation that ended in another way is inconclusive.
 func (i acceptInvitation) postcondition(_, now *Snapshot) bool {
 	return now.Seller == i.Seller &&
 		(now.IsBargaining() || now.IsAgreed() || now.Status == protocol.NegotiationStatusSettled)

@@ -10,19 +10,18 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// AcceptOffer accepts the other side's offer, or the midpoint of revealed prices, which either side may
+// AcceptOffer accepts the counterparty's offer, or the midpoint of revealed prices, which either side may
 // accept: see [protocol.Negotiation.CanAccept]. The acceptor signs. The seller gets the price less the fee,
-// the buyer the rest of the effective escrow, and a bond goes back to the seller. With milestones only the
-// buyer is paid, and the price stays in escrow for them.
+// the buyer the rest of the effective escrow, and a bond goes back to the seller. With milestones the buyer
+// alone is paid, and the price stays in escrow for them.
 //
-// price is the offer to accept, in base units of the mint; if the current offer is another one, the action
-// fails with [ErrNotAsExpected]. If zero, the offer of the snapshot is used with [Client.At]; otherwise zero
-// is an error.
+// price is the offer to accept, in the mint's base units; if the current offer differs, the action fails with
+// [ErrNotAsExpected]. If zero, the snapshot's offer is used with [Client.At]; otherwise zero is an error.
 //
-// The program answers [protocol.ErrInvalidState] without an offer, [protocol.ErrNoZopa] after prices without
-// a zone, [protocol.ErrExpired], [protocol.ErrResponseWindowExpired], [protocol.ErrUnauthorized],
-// [protocol.ErrStaleState] to another deal, round, price or metadata, or [protocol.ErrNotYourTurn] to the
-// party that made the offer.
+// The program returns [protocol.ErrInvalidState] if no offer stands, [protocol.ErrNoZopa] if the revealed
+// prices do not overlap, [protocol.ErrExpired], [protocol.ErrResponseWindowExpired],
+// [protocol.ErrUnauthorized], [protocol.ErrStaleState] for a different deal, round, price or metadata, or
+// [protocol.ErrNotYourTurn] for the party that made the offer.
 func (n *Negotiation) AcceptOffer(acceptor solana.PublicKey, price uint64) *Action {
 	action := n.actionBy(acceptor,
 		&acceptOffer{protocol.AcceptOffer{Acceptor: acceptor, ExpectedAmount: price}})
@@ -53,7 +52,7 @@ func (acceptOffer) postcondition(before, now *Snapshot) bool {
 	return hasAgreed(now, before.CurrentRound, before.CurrentOfferAmount)
 }
 
-// hasAgreed reports whether the parties have agreed on the offer of a round.
+// hasAgreed reports whether the parties agreed on the round's offer.
 func hasAgreed(now *Snapshot, round uint8, price uint64) bool {
 	agreed := now.IsAgreed() || now.Status == protocol.NegotiationStatusSettled
 	return agreed && now.CurrentRound == round && now.SettledAmount == price

@@ -11,19 +11,19 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Snapshot is a negotiation as the chain had it at a slot. [Client.At] builds actions on it.
+// Snapshot is a negotiation as it was on chain at a slot. [Client.At] builds actions on snapshots.
 type Snapshot struct {
 	// Address is the negotiation's PDA.
 	Address solana.PublicKey
 	protocol.Negotiation
-	// Data are the account's 512 bytes.
+	// Data holds the account's 512 bytes.
 	Data []byte
 	// Slot is the slot of the snapshot.
 	Slot uint64
 	// Time is the chain's clock at Slot, in Unix seconds; deadlines are compared with it. It is zero in the
 	// negotiations of [Client.FindNegotiations].
 	Time int64
-	// Lamports are the account's rent, which the buyer gets back.
+	// Lamports is the account's rent. It goes back to the buyer.
 	Lamports uint64
 }
 
@@ -45,11 +45,11 @@ type ConfigAccount struct {
 	Slot uint64
 }
 
-// Snapshot reads the negotiation and the chain's clock at the same slot, in one request.
+// Snapshot reads the negotiation and the chain's clock for the same slot, in a single request.
 //
 // It returns an [*protocol.AccountError] that wraps [protocol.ErrAccountNotFound] if the negotiation is
 // closed or was never created, and [protocol.ErrWrongOwner] or a [*protocol.DecodeError] if the account is
-// not a negotiation or is one of a later version.
+// not a negotiation or belongs to a later version.
 func (n *Negotiation) Snapshot(ctx context.Context) (*Snapshot, error) {
 	if n.err != nil {
 		return nil, n.err
@@ -79,7 +79,7 @@ func (c *Client) snapshot(ctx context.Context, negotiation solana.PublicKey) (*S
 	return read, err
 }
 
-// GetConfig reads the protocol's configuration. Its errors are those of [Negotiation.Snapshot];
+// GetConfig reads the protocol's configuration. It fails like [Negotiation.Snapshot];
 // [protocol.ErrAccountNotFound] means that the program is not initialized.
 func (c *Client) GetConfig(ctx context.Context) (*ConfigAccount, error) {
 	address, _, err := protocol.FindConfigAddress()
@@ -109,7 +109,7 @@ func decodeNegotiation(address solana.PublicKey, account *rpc.Account, slot uint
 	return read, nil
 }
 
-// accountOf reads an account and checks its owner.
+// accountOf reads an account and checks the owner.
 func (c *Client) accountOf(
 	ctx context.Context, address, owner solana.PublicKey,
 ) (*rpc.Account, uint64, error) {
@@ -121,7 +121,7 @@ func (c *Client) accountOf(
 	return account, slot, err
 }
 
-// ownedBy returns the account, or an error if it does not exist or has another owner.
+// ownedBy returns the account, or an error if it does not exist or if the owner differs.
 func ownedBy(owner, address solana.PublicKey, account *rpc.Account) (*rpc.Account, error) {
 	if account == nil {
 		return nil, &protocol.AccountError{Address: address, Err: protocol.ErrAccountNotFound}
@@ -133,7 +133,7 @@ func ownedBy(owner, address solana.PublicKey, account *rpc.Account) (*rpc.Accoun
 	return account, nil
 }
 
-// accounts reads accounts, all at the same slot. A missing account is nil, and so is an account without
+// accounts reads accounts, all from the same slot. A missing account is nil, and so is an account without
 // lamports and data, because some nodes return closed accounts in this form.
 func (c *Client) accounts(
 	ctx context.Context, addresses ...solana.PublicKey,

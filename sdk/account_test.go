@@ -19,7 +19,7 @@ func storedAccount(owner solana.PublicKey, data []byte) any {
 	}
 }
 
-// clientOf returns a client of a node that has one account, at every address.
+// clientOf returns a client whose node returns the same account for every address.
 func clientOf(t *testing.T, account any) *Client {
 	t.Helper()
 	client, _, _ := newScripted(t, map[string]func(int) (any, error){
@@ -41,7 +41,7 @@ func TestSnapshotReadsTheNegotiation(t *testing.T) {
 	assert.Equal(t, protocol.TermsHash(address, data), read.TermsHash())
 }
 
-// A clock of another slot could be past a deadline that the negotiation no longer has.
+// The clock of a different slot could be past a deadline that the negotiation removed.
 func TestSnapshotAndClockAreOfOneSlot(t *testing.T) {
 	data := (&protocol.Negotiation{Version: protocol.NegotiationVersion}).Encode()
 	address := solana.PublicKey{3}

@@ -17,29 +17,29 @@ import (
 )
 
 // Action is an instruction of the program with the instructions it needs around it, unsigned. It can be used
-// on three levels: its instructions, for a transaction of the caller's own ([Action.Build]); the unsigned
-// transaction, for a wallet to sign ([Action.Transaction]); or all of it at once:
+// on three levels: the instructions, for the caller's own transaction ([Action.Build]); the unsigned
+// transaction, for a wallet's signature ([Action.Transaction]); or everything at once:
 //
 //	receipt, err := client.Negotiation(address).SubmitOffer(me.PublicKey(), haggle.Offer{Amount: 2_000_000}).Do(ctx, me)
 //
-// An Action must not be used by several goroutines before it is built.
+// An Action must not be used by several goroutines before being built.
 type Action struct {
 	// Name is the instruction's name in the IDL.
 	Name string
-	// Negotiation is the negotiation's address; zero for an action on the configuration, and for a creation
-	// that is not built.
+	// Negotiation is the negotiation's address; zero for an action on the configuration, or for an unbuilt
+	// creation.
 	Negotiation solana.PublicKey
-	// Creation has the session id, the vault and the complete terms of a creation that is built; otherwise it
+	// Creation holds the session id, the vault and the complete terms once a creation is built; otherwise it
 	// is nil.
 	Creation *protocol.CreateNegotiation
-	// Instructions are the action's own instruction, before it the instructions that create missing token
-	// accounts or wrap SOL, and after it, with [Action.UnwrapSOL], the instruction that unwraps SOL.
-	// [Negotiation.RevealZopa] can have two own instructions. The compute budget's instructions are not
-	// included. They are nil until the action is built.
+	// Instructions holds the action's own instruction, preceded by the instructions that create missing token
+	// accounts or wrap SOL, and followed, with [Action.UnwrapSOL], by the instruction that unwraps SOL.
+	// [Negotiation.RevealZopa] can need two own instructions. The compute budget's instructions are not
+	// included. Instructions is nil before the action is built.
 	Instructions []solana.Instruction
-	// Payer pays the fee, and has to sign. If zero, the acting party pays.
+	// Payer pays the fee, and must sign. If zero, the acting party pays.
 	Payer solana.PublicKey
-	// Warnings are reasons to reconsider the action before it is signed, set when it is built. They do not
+	// Warnings lists reasons to reconsider the action before signing, set when it is built. They do not
 	// prevent sending.
 	Warnings []error
 	// Rent is the rent of the token accounts that [Negotiation.Close] creates at the closer's expense, in
@@ -49,27 +49,27 @@ type Action struct {
 
 	client  *Client
 	builder instructionBuilder
-	// err is the reason for which the action cannot be built.
+	// err is the reason why the action cannot be built.
 	err error
-	// snapshot is the snapshot that the action is built on; nil for a creation. readAt is when building it read
-	// the snapshot; zero if the caller gave the snapshot.
+	// snapshot is the snapshot that the action is built on; nil for a creation. readAt is the time at which
+	// building it read the snapshot; zero if the caller provided it.
 	snapshot *Snapshot
 	readAt   time.Time
 	// accounts and unwrap are set by PayTo and UnwrapSOL.
 	accounts TokenAccounts
 	unwrap   solana.PublicKey
 
-	// instruction is the action's own instruction, from which its precondition, its idempotency key and its
-	// intent follow. second is an own instruction after it; nil for most actions.
+	// instruction is the action's own instruction; the precondition, the idempotency key and the intent
+	// follow from it. second is a further own instruction; nil for most actions.
 	instruction, second protocol.AnyInstruction
 	precondition        precondition
 	// key is the idempotency key if it does not follow from the instruction. intent is the same each time the
 	// action is built.
 	key, intent solana.Hash
-	// inTime refuses an action that would be too late, before a node receives it, and waits for one that
+	// inTime refuses an action that would be too late, before a node receives it, and delays an action that
 	// would be too early; nil if neither does harm.
 	inTime func(context.Context) error
-	// treasury is the treasury that a close pays; zero if it pays none, and for other actions.
+	// treasury is the treasury paid by a close; zero if there is no such payment, and for other actions.
 	treasury solana.PublicKey
 	// sealed is the price that the action commits to; nil for other actions.
 	sealed *protocol.SealedPrice
@@ -77,11 +77,11 @@ type Action struct {
 	options sendOptions
 }
 
-// Transaction simulates the action and builds the transaction to sign, with its compute limit and its
-// priority fee. The transaction has to be sent within about a minute, with [Client.Submit], which has the
-// validity and the idempotency keys of the transactions that this client has built.
+// Transaction simulates the action and builds the unsigned transaction, including the compute limit and the
+// priority fee. The transaction must be sent within about a minute, with [Client.Submit], which knows the
+// validity and the idempotency keys of the transactions that this client built.
 //
-// It fails with the error of the simulation, a [*protocol.ProgramError] or a [*transaction.Error], and with
+// It fails with the simulation's error, a [*protocol.ProgramError] or a [*transaction.Error], or with
 // [*StateChangedError] or [*AlreadyDone].
 func (a *Action) Transaction(ctx context.Context) (*solana.Transaction, error) {
 	prepared, err := a.prepare(ctx)
@@ -92,25 +92,24 @@ func (a *Action) Transaction(ctx context.Context) (*solana.Transaction, error) {
 }
 
 // Do builds the action if it is not built, reads the negotiation again unless Build read it within the last
-// second, simulates the action, sets its compute limit from the simulation, obtains all signatures, records
-// the transaction in the journal if there is one, sends it, and repeats the send until it is confirmed or has
-// expired.
+// second, simulates the action, sets the compute limit from the simulation, obtains all signatures, records
+// the transaction in the journal if there is one, sends it, and resends it until confirmation or expiry.
 //
-// With a journal, Do sends nothing and returns [*AlreadyDone] if an action with the same idempotency key is
-// confirmed, whichever call, process or recovery recorded that. It first waits for the outcomes of
-// conflicting transactions, those with the same key or on the same negotiation, and returns
-// [*UnresolvedError] if they stay unknown. Other unknown outcomes do not delay it: see [Client.Recover].
+// With a journal, Do sends nothing and returns [*AlreadyDone] if an action with that idempotency key is
+// confirmed, whichever call, process or recovery recorded it. First, it waits for the outcomes of conflicting
+// transactions, which share the key or the negotiation, and returns [*UnresolvedError] if they stay unknown.
+// Other unknown outcomes do not delay it: see [Client.Recover].
 //
 // Before anything is signed it returns [*StateChangedError] if the precondition is no longer met, and
 // [*AlreadyDone] if the negotiation shows that the action is done. Otherwise it fails with a
 // [*protocol.ProgramError] or [*transaction.Error], without Signature if nothing was sent; with
-// [transaction.ErrExpired], after which the action is safe to repeat; or with an
+// [transaction.ErrExpired], which makes the action safe to repeat; or with
 // [*transaction.UnknownOutcomeError]. With [transaction.ErrDetailsUnavailable] it also returns a receipt,
 // because the action is done; with a [*JournalError] it may. [transaction.OutcomeOf] distinguishes these
 // errors.
 //
-// Do rebuilds a close that is refused because the protocol's treasury was replaced: see [Negotiation.Close]. If
-// the refused transaction was executed, it has paid its fee; [WithMaxPriorityFee] prevents a second one.
+// Do rebuilds a refused close because the protocol's treasury was replaced: see [Negotiation.Close]. If the
+// refused transaction was executed, a fee was paid; [WithMaxPriorityFee] prevents a second fee.
 func (a *Action) Do(ctx context.Context, signers ...Signer) (receipt *Receipt, err error) {
 	ctx, end := a.client.beginAction(ctx, a.Name, a.Negotiation)
 	defer func() { end(err) }()
@@ -122,14 +121,14 @@ func (a *Action) Do(ctx context.Context, signers ...Signer) (receipt *Receipt, e
 	if a.options.maxPriorityFee != nil || transaction.OutcomeOf(err) != transaction.Failed {
 		return receipt, err
 	}
-	// The transaction has failed, so that it cannot have an effect beside the next one.
+	// The transaction failed, so it cannot take effect in addition to the next transaction.
 	if err = a.rebuild(ctx, err, a.Rent); err != nil {
 		return nil, err
 	}
 	return a.carryOut(ctx, signers)
 }
 
-// carryOut signs and sends a built action, unless the journal knows that it is done.
+// carryOut signs and sends a built action, unless it is done according to the journal.
 func (a *Action) carryOut(ctx context.Context, signers []Signer) (receipt *Receipt, err error) {
 	done, err := a.client.resolveConflicts(ctx, conflicts{
 		wallet: a.Payer, key: a.idempotencyKey(), intent: a.intent, negotiation: a.Negotiation,
@@ -153,12 +152,12 @@ func (a *Action) carryOut(ctx context.Context, signers []Signer) (receipt *Recei
 	return a.client.send(ctx, prepared)
 }
 
-// signing returns the context of a signature.
+// signing returns the context for signing.
 func (a *Action) signing(valid *send.Validity) Signing {
 	return Signing{LastValidBlockHeight: valid.LastHeight, Slot: valid.Since, SealedPrice: a.sealed}
 }
 
-// idempotencyKey returns the key under which the action is executed once.
+// idempotencyKey returns the key that prevents a second execution.
 func (a *Action) idempotencyKey() solana.Hash {
 	if a.instruction != nil {
 		if key := keyOf(a.Payer, a.instruction); !key.IsZero() {
@@ -168,7 +167,7 @@ func (a *Action) idempotencyKey() solana.Hash {
 	return a.key
 }
 
-// prepare makes the unsigned transaction, if the precondition is met. It rebuilds a close whose treasury was
+// prepare makes the unsigned transaction, if the precondition is met. It rebuilds a close if the treasury was
 // replaced.
 func (a *Action) prepare(ctx context.Context) (*preparedTx, error) {
 	prepared, err := a.simulateTx(ctx)
@@ -222,12 +221,12 @@ func (a *Action) explain(ctx context.Context, refused error) error {
 	return &AlreadyDone{Action: a.Name, Negotiation: a.Negotiation, Now: now, Refusal: refused}
 }
 
-// txInputs are the values that a transaction is built from, besides its instructions.
+// txInputs holds the values used to build a transaction, besides the instructions.
 type txInputs struct {
 	blockhash  solana.Hash
 	valid      send.Validity
 	commitment rpc.CommitmentType
-	// first is the transaction's first instruction; nil without a durable nonce.
+	// first is the transaction's first instruction; nil if no durable nonce is used.
 	first solana.Instruction
 	// price is in millionths of a lamport per compute unit, not capped yet.
 	price uint64
@@ -235,12 +234,12 @@ type txInputs struct {
 	maxPriorityFee uint64
 }
 
-// newSnapshot is the age up to which a snapshot that Build read is not read again. The caller's snapshot is
-// always read again. The state can change at any time before the transaction is executed, and then the
-// program refuses it.
+// newSnapshot is the age limit for using a snapshot read by Build. The caller's snapshot is always read
+// again. The state can change at any time before the transaction is executed, and then the program refuses
+// it.
 const newSnapshot = time.Second
 
-// gather requests all inputs for a transaction at once, and the negotiation if check is set and its snapshot
+// gather requests all inputs for a transaction at once, and the negotiation if check is set and the snapshot
 // is not new.
 func (a *Action) gather(ctx context.Context, check bool) (*txInputs, error) {
 	if _, err := a.Build(ctx); err != nil {
@@ -342,8 +341,8 @@ func (a *Action) assemble(budget computeBudget, inputs *txInputs) (*solana.Trans
 	return tx, nil
 }
 
-// simulate executes a transaction without effect, and returns the resulting state of the accounts in after. A
-// failure of the transaction is part of the result, not an error.
+// simulate executes a transaction without effect, and returns the accounts as they would then be. A failure
+// of the transaction is part of the result, not an error.
 func (c *Client) simulate(
 	ctx context.Context, tx *solana.Transaction, inputs *txInputs, after ...solana.PublicKey,
 ) (*rpc.SimulateTransactionResult, error) {
@@ -368,7 +367,7 @@ func (c *Client) simulate(
 	return answer.Value, nil
 }
 
-// simulationError returns the error of a simulated transaction; nil if it succeeded.
+// simulationError returns a simulated transaction's error; nil if it succeeded.
 func simulationError(tx *solana.Transaction, result *rpc.SimulateTransactionResult) error {
 	if result.Err == nil {
 		return nil

@@ -28,27 +28,28 @@ func (a *Action) With(options ...SendOption) *Action {
 	return &changed
 }
 
-// WithCommitment sets the commitment at which the action counts as done: rpc.CommitmentConfirmed or
-// rpc.CommitmentFinalized. With another one [Action.Do] fails, for the reason stated at [Config].
+// WithCommitment sets the commitment required to count the action as done: rpc.CommitmentConfirmed or
+// rpc.CommitmentFinalized. With any other commitment [Action.Do] fails, for the reason stated at [Config].
 func WithCommitment(commitment rpc.CommitmentType) SendOption {
 	return func(options *sendOptions) { options.commitment = commitment }
 }
 
 // WithMaxPriorityFee limits the priority fee of the transaction, in lamports, instead of
-// [Config].MaxPriorityFee. With it [Action.Do] pays for one transaction at most: a close that was executed and
-// has failed, because the protocol's treasury was replaced, is not sent again.
+// [Config].MaxPriorityFee. With it [Action.Do] never pays for a second transaction: a close executed in vain,
+// because the protocol's treasury was replaced, is not sent again.
 func WithMaxPriorityFee(lamports uint64) SendOption {
 	return func(options *sendOptions) { options.maxPriorityFee = &lamports }
 }
 
 // WithNonce makes the transaction use a durable nonce instead of a recent blockhash: it does not expire
-// within a minute, but can be executed until the nonce account's value changes, which the transaction itself
-// does. The account's authority has to sign. One nonce account serves one transaction at a time.
+// within a minute, but can be executed until the nonce account's value changes. The transaction itself
+// changes the value. The account's authority must sign. Each nonce account serves a single transaction at a
+// time.
 func WithNonce(account solana.PublicKey) SendOption {
 	return func(options *sendOptions) { options.nonce = account }
 }
 
-// commitmentOr returns a commitment, or the other one if it is empty.
+// commitmentOr returns commitment, or otherwise if commitment is empty.
 func commitmentOr(commitment, otherwise rpc.CommitmentType) (rpc.CommitmentType, error) {
 	switch commitment {
 	case "":

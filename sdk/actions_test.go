@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// bonded returns a negotiation with a bond, and a client of a node that has only the given accounts.
+// bonded returns a negotiation with a bond, and a client of a node that serves only these accounts.
 func bonded(
 	t *testing.T, accounts map[solana.PublicKey]any,
 ) (*Client, *Snapshot, func(solana.PublicKey) solana.PublicKey) {
@@ -68,7 +68,7 @@ func TestBondComesFromTheSellersAccount(t *testing.T) {
 	require.ErrorIs(t, err, protocol.ErrAccountNotFound)
 	assert.Equal(t, associated(n.Seller), missing.Address)
 
-	// The program refuses a repeated acceptance, and one of another wallet.
+	// The program refuses a second acceptance, and an acceptance by another wallet.
 	n.Status = protocol.NegotiationStatusProposed
 	action, err = client.At(n).AcceptInvitation(n.Seller, [32]byte{}, testDecimals, bond).Build(t.Context())
 	require.NoError(t, err)
@@ -122,7 +122,7 @@ func TestBondGoesBackToTheSellersAccount(t *testing.T) {
 		assert.Len(t, rejection.Instructions, c.creations+1)
 	}
 
-	// A seller that rejects after the buyer's reveal agrees to lose its bond: it names no account, and pays
+	// A seller that rejects after the buyer's reveal agrees to lose the bond: it names no account, and pays
 	// for none.
 	n.BondRequired, n.ZopaEnabled, n.BuyerPrice = 100, true, 1
 	for _, phase := range []protocol.ZopaPhase{protocol.ZopaPhaseBothCommitted, protocol.ZopaPhaseRevealed} {
@@ -280,8 +280,7 @@ func TestDepositFromACPIGuardedAccountIsRefused(t *testing.T) {
 	}
 }
 
-// A custodian's program may have one address for all its users, so the client warns a party before it
-// deposits.
+// A custodian's program may use the same address for all users, so the client warns a party about to deposit.
 func TestOffCurvePartyIsAWarning(t *testing.T) {
 	program, _, err := solana.FindProgramAddress([][]byte{[]byte("custody")}, solana.SystemProgramID)
 	require.NoError(t, err)

@@ -22,14 +22,14 @@ type agent struct {
 	restarts byte
 }
 
-// newAgent returns an agent on a chain at a height at which new transactions are valid for long.
+// newAgent returns an agent on a chain whose height keeps new transactions valid for long.
 func newAgent(t *testing.T, answers map[string]func(int) (any, error)) *agent {
 	t.Helper()
 	client, node, _ := newScripted(t, answers)
 	a := &agent{Client: client, journal: newMemoryJournal(), node: node, me: newKeypair(t)}
 	for method, answer := range map[string]func(int) (any, error){
 		"getLatestBlockhash": func(call int) (any, error) {
-			// Each block has its own.
+			// Each block has a different hash.
 			return object{"context": object{"slot": testSlot}, "value": object{
 				"blockhash":            solana.Hash{byte(call), a.restarts}.String(),
 				"lastValidBlockHeight": testLastValid,
@@ -64,7 +64,7 @@ func (a *agent) details(signature solana.Signature) any {
 	return nil
 }
 
-// restart returns an agent that has nothing but the journal and the key of this one.
+// restart returns an agent that shares only the journal and the key with this agent.
 func (a *agent) restart(t *testing.T) *agent {
 	t.Helper()
 	require.NoError(t, a.Close())
@@ -87,7 +87,7 @@ func (a *agent) pay(t *testing.T, lamports uint64) *Action {
 		system.NewTransferInstruction(lamports, a.me.PublicKey(), solana.SystemProgramID).Build())
 }
 
-// abandon signs an action, writes it to the journal and authorises it there, and does not send it.
+// abandon signs an action, writes it to the journal and authorizes it there, and does not send it.
 func (a *agent) abandon(t *testing.T, action *Action) JournalEntry {
 	t.Helper()
 	prepared, err := action.prepare(t.Context())

@@ -11,17 +11,17 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// ErrAgreement: a transaction is not one that its second signer can complete: see [Client.ReviewAgreement].
+// ErrAgreement: a transaction is not an agreement that the second signer can complete: see
+// [Client.ReviewAgreement].
 var ErrAgreement = errors.New("haggle: not an agreement to complete")
 
-// ReviewAgreement decodes a transaction that the other party has prepared with
-// [Negotiation.SettleByAgreement], for the party that is to complete it with [SignTransaction] and
-// [Client.Submit]. Signing it agrees to the terms and to nothing else: the transaction takes nothing from the
-// signer's wallet, and the program pays the signer at no account with a delegate or a close authority,
-// whichever account the other party has chosen.
+// ReviewAgreement decodes a transaction prepared by the counterparty with [Negotiation.SettleByAgreement],
+// for the party that must complete it with [SignTransaction] and [Client.Submit]. Signing it agrees to the
+// terms and to nothing else: the transaction takes nothing from the signer's wallet, and the program pays the
+// signer at no account with a delegate or close authority, whichever account the counterparty chose.
 //
 // It fails with [ErrAgreement] for any other transaction, with [protocol.ErrStaleState] if the negotiation
-// has changed since, and with [protocol.ErrExpired] if the agreement is void.
+// changed since, or with [protocol.ErrExpired] if the agreement is void.
 func (c *Client) ReviewAgreement(
 	ctx context.Context, tx *solana.Transaction, signer solana.PublicKey,
 ) (*protocol.Agreement, error) {
@@ -60,8 +60,8 @@ func (c *Client) ReviewAgreement(
 		Amounts: n.AgreementAmounts(terms.SellerBps, terms.BondToBuyerBps)}, nil
 }
 
-// parseAgreement decodes a transaction that consists of one settle_by_agreement and of instructions that cost
-// its second signer nothing.
+// parseAgreement decodes a transaction that consists of a settle_by_agreement instruction and instructions
+// that cost the second signer nothing.
 func parseAgreement(
 	tx *solana.Transaction, signer solana.PublicKey,
 ) (*protocol.SettleByAgreement, error) {
@@ -117,9 +117,9 @@ const (
 	associatedCreateIdempotent = 1
 )
 
-// isHarmless reports whether an instruction beside the agreement takes nothing from a signer that does not
-// pay the transaction's fee: it sets the compute budget, advances another account's nonce, or creates an
-// associated token account at another's expense.
+// isHarmless reports whether an instruction beside the agreement takes nothing from a signer other than the
+// fee payer: it sets the compute budget, advances another account's nonce, or creates an associated token
+// account at another's expense.
 func isHarmless(
 	program solana.PublicKey, accounts []*solana.AccountMeta, data []byte, signer solana.PublicKey,
 ) bool {

@@ -12,21 +12,21 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// attemptedCreations are the latest creations that were signed and not known to be executed, by their intents.
-// A repeated creation uses the same session id, so that the chain executes only one of them, whatever the nodes
-// reported about the earlier one.
+// attemptedCreations holds the latest creations that were signed and not known to be executed, by their
+// intents. A repeated creation uses the same session id, so the chain executes just one, whatever the nodes
+// reported about the earlier creation.
 type attemptedCreations struct {
 	byIntent *fifocache.Map[solana.Hash, attemptedCreation]
 }
 
-// attemptedCreation is a creation without a confirmed outcome. The zero value is none.
+// attemptedCreation is an unconfirmed creation. The zero value is none.
 type attemptedCreation struct {
 	sessionID   uint64
 	negotiation solana.PublicKey
 }
 
-// attemptedWithin is how old a creation in the journal may be. After it, the same terms are a new purchase, so that
-// a negotiation whose creation a node has wrongly called expired does not prevent it for ever.
+// attemptedWithin is the age limit for creations in the journal. Later, the same terms are a new purchase, so
+// a negotiation does not prevent it for ever if a node wrongly called the creation expired.
 const attemptedWithin = 24 * time.Hour
 
 // maxAttempts is the number of creations that are kept.
@@ -36,8 +36,8 @@ func newAttemptedCreations() attemptedCreations {
 	return attemptedCreations{fifocache.NewMap[solana.Hash, attemptedCreation](maxAttempts)}
 }
 
-// record keeps a signed creation, or drops it if it was executed. A failed creation is in the history of its
-// session, which cannot be used again.
+// record keeps a signed creation, or drops it if it was executed. A failed creation is in the session's
+// history, and the session cannot be used again.
 func (a attemptedCreations) record(sent *preparedTx, outcome transaction.Outcome) {
 	switch {
 	case sent.action != (*protocol.CreateNegotiation)(nil).InstructionName() || sent.intent.IsZero():
@@ -54,8 +54,9 @@ func (a attemptedCreations) drop(intent solana.Hash) {
 	}
 }
 
-// attempted returns the session id of an earlier creation with the same intent that was signed and not
-// confirmed, by this client or according to the journal. If its negotiation exists, it returns [*AlreadyDone] once; the next creation is a new one.
+// attempted returns the session id of an earlier creation that shares the intent and was signed and not
+// confirmed, by this client or according to the journal. If the negotiation exists, it returns [*AlreadyDone]
+// once; the next creation is new.
 func (c *Client) attempted(
 	ctx context.Context, buyer solana.PublicKey, intent solana.Hash,
 ) (sessionID uint64, ok bool, err error) {
@@ -75,7 +76,7 @@ func (c *Client) attempted(
 		return 0, false, nil
 	}
 	if c.inFlight != nil {
-		// A recovery has confirmed it, and a caller has received the outcome.
+		// A recovery confirmed it, and a caller received the outcome.
 		entry, err := c.inFlight.confirmed(ctx, buyer, creationKey(buyer, earlier.negotiation), solana.Hash{})
 		if err != nil {
 			return 0, false, err

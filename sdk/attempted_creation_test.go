@@ -16,13 +16,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// expireAll makes the node show that every transaction has expired.
+// expireAll makes the node show every transaction as expired.
 func (a *agent) expireAll() {
 	a.node.statusOf = func(solana.Signature) any { return nil }
 	a.node.answers["getEpochInfo"] = always(object{"absoluteSlot": testSlot, "blockHeight": testLastValid + 1})
 }
 
-// attempt creates a negotiation on the same terms as ever, and returns its session id.
+// attempt creates a negotiation with fixed terms, and returns the session id.
 func (a *agent) attempt(t *testing.T) (uint64, error) {
 	t.Helper()
 	action, err := a.create(t, nil)
@@ -55,7 +55,7 @@ func TestRepeatedCreationUsesTheSessionOfTheExpiredOne(t *testing.T) {
 				require.NoError(t, err)
 				assert.NotEqual(t, first, other.Creation.SessionID)
 
-				// A confirmed purchase is done. The next one on the same terms is new.
+				// A confirmed purchase is done. The next purchase on these terms is new.
 				a.node.statusOf = func(solana.Signature) any { return executedStatus("confirmed", nil) }
 				a.node.transaction = nil
 				again, err := a.attempt(t)
@@ -69,7 +69,7 @@ func TestRepeatedCreationUsesTheSessionOfTheExpiredOne(t *testing.T) {
 	}
 }
 
-// The node has lied: the chain has executed the creation.
+// The node lied: the chain executed the creation.
 func TestExecutedCreationThatANodeCalledExpiredIsReported(t *testing.T) {
 	for name, journal := range map[string]bool{"with a journal": true, "without a journal": false} {
 		t.Run(name, func(t *testing.T) {
@@ -94,7 +94,7 @@ func TestExecutedCreationThatANodeCalledExpiredIsReported(t *testing.T) {
 				assert.Equal(t, action.Negotiation, done.Negotiation)
 				require.NotNil(t, done.Now)
 
-				// If it is closed already, only its history is left.
+				// If it is closed already, just the history is left.
 				delete(a.node.accounts, action.Negotiation)
 				a.attempts.record(&preparedTx{action: action.Name, intent: action.intent,
 					negotiation: action.Negotiation, sessionID: action.Creation.SessionID}, transaction.Expired)
@@ -111,7 +111,7 @@ func TestExecutedCreationThatANodeCalledExpiredIsReported(t *testing.T) {
 	}
 }
 
-// A restarted client has only its journal.
+// A restarted client knows just the journal.
 func TestRestartedClientUsesTheSessionOfTheExpiredCreation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newBuyer(t)
@@ -124,7 +124,7 @@ func TestRestartedClientUsesTheSessionOfTheExpiredCreation(t *testing.T) {
 		require.ErrorIs(t, err, transaction.ErrExpired)
 		require.Equal(t, first, again)
 
-		// The chain has executed it.
+		// The chain executed it.
 		restart()
 		negotiation, _, err := protocol.FindNegotiationAddress(a.me.PublicKey(), testSeller, first)
 		require.NoError(t, err)

@@ -8,16 +8,15 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// ClaimMilestone states as the seller, who signs, that a milestone has been reached: the buyer has a review
-// window to dispute it, after which anyone can release it. Only one milestone can be under review at a time.
-// index is the milestone, from 0. evidence is a hash of the delivery, which only the event contains: see
+// ClaimMilestone states as the seller, who signs, that a milestone is reached: the buyer can dispute it
+// within a review window, and then anyone can release it. Two milestones cannot be under review at a time.
+// index is the milestone, from 0. evidence is the delivery's hash, recorded in the event alone: see
 // [protocol.EvidenceHash]; zero states none.
 //
-// The program answers [protocol.ErrInvalidParams] for a milestone that does not exist,
-// [protocol.ErrInvalidState] while another one is under review and for one that has been claimed before,
-// [protocol.ErrExpired] from the milestones' deadline on, [protocol.ErrResponseWindowExpired] when less than
-// a review window is left until then, [protocol.ErrUnauthorized], or [protocol.ErrStaleState] on another
-// deal.
+// The program returns [protocol.ErrInvalidParams] for an unknown milestone, [protocol.ErrInvalidState] while
+// another milestone is under review or if this milestone was already claimed, [protocol.ErrExpired] from the
+// milestones' deadline on, [protocol.ErrResponseWindowExpired] when less than a review window is left until
+// then, [protocol.ErrUnauthorized], or [protocol.ErrStaleState] for a different deal.
 func (n *Negotiation) ClaimMilestone(seller solana.PublicKey, index uint8, evidence [32]byte) *Action {
 	return n.actionBy(seller,
 		&claimMilestone{protocol.ClaimMilestone{Seller: seller, Index: index, Evidence: evidence}})

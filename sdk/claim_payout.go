@@ -10,11 +10,11 @@ import (
 )
 
 // ClaimPayout pays out the whole amount that is recorded for a party, buyer or seller, which signs.
-// destination is the token account to pay to; the program does not check its owner. If zero, it is the
-// party's associated token account, which is created if it is missing; if that account cannot receive, the
-// action fails with an [*protocol.AccountError]. An account that only a node names is never used.
+// destination is the token account to pay to; the program does not check the owner. If zero, the party's
+// associated token account is used, and created if it is missing; if this account cannot receive, the action
+// fails with an [*protocol.AccountError]. An account named by nothing but a node is never used.
 //
-// The program answers [protocol.ErrInvalidParams] if nothing is recorded for the party,
+// The program returns [protocol.ErrInvalidParams] if nothing is recorded for the party,
 // [protocol.ErrInvalidState] before a price is agreed on or the negotiation is over,
 // [protocol.ErrUnauthorized], [protocol.ErrStaleState] if another amount is recorded by then,
 // [protocol.ErrConstraintRaw] if the destination cannot receive, or [protocol.ErrPayoutPending] while the

@@ -23,8 +23,8 @@ func tokenAccountData(owner solana.PublicKey, state token.State) []byte {
 	return data
 }
 
-// payoutClient returns a client of a node that has the same account at every address, and that names the
-// offered account as any owner's.
+// payoutClient returns a client whose node returns stored for every address, and names the offered account as
+// any owner's.
 func payoutClient(t *testing.T, stored any, owner, offered solana.PublicKey) *Client {
 	t.Helper()
 	client, _, _ := newScripted(t, map[string]func(int) (any, error){
@@ -93,7 +93,7 @@ func TestClaimGoesToNoAccountThatTheNodeNames(t *testing.T) {
 		})
 	}
 
-	// A named destination is used without a request to the node.
+	// A named destination is used with no request to the node.
 	named := newKeypair(t).PublicKey()
 	client := payoutClient(t,
 		storedAccount(solana.TokenProgramID, tokenAccountData(party, token.StateFrozen)), party, thief)

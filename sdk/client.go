@@ -31,46 +31,45 @@ import (
 type Config struct {
 	// Endpoint is the URL of a node's JSON-RPC interface, http or https. It is required.
 	Endpoint string
-	// WSEndpoint is the URL of its WebSocket interface, ws or wss. By default it is derived from Endpoint as
-	// Solana's tools do: the other scheme, and the next port where a port is given. Only subscriptions use
-	// it.
+	// WSEndpoint is the URL of the node's WebSocket interface, ws or wss. By default it is derived from
+	// Endpoint as Solana's tools do: with scheme ws or wss, and the next port if a port is given. It serves
+	// subscriptions alone.
 	WSEndpoint string
-	// Commitment is the commitment at which a state is read and a transaction counts as done. By default it
-	// is rpc.CommitmentConfirmed; rpc.CommitmentFinalized takes about 13 seconds longer.
-	// rpc.CommitmentProcessed is refused, because a processed block can be dropped.
+	// Commitment is the commitment for reading state and for counting a transaction as done. By default it is
+	// rpc.CommitmentConfirmed; rpc.CommitmentFinalized takes about 13 seconds longer. rpc.CommitmentProcessed
+	// is refused, because a processed block can be dropped.
 	Commitment rpc.CommitmentType
-	// MaxPriorityFee is the most that a transaction pays to be executed earlier, in lamports, on top of 5,000
-	// lamports per signature. Up to that, the client pays the fee that was enough in three quarters of the
-	// recent blocks for the transaction's accounts. If zero, it pays none.
+	// MaxPriorityFee is the most paid per transaction for earlier execution, in lamports, on top of 5,000
+	// lamports per signature. Up to that, the client pays the fee that sufficed in three quarters of the
+	// recent blocks for the transaction's accounts. If zero, no priority fee is paid.
 	MaxPriorityFee uint64
-	// Journal records each transaction before it is sent, so that its outcome can be found after a crash: see
+	// Journal records each transaction before it is sent, so the outcome can be found after a crash: see
 	// [Client.Recover]. Several clients can share a store. If nil, nothing is recorded.
 	Journal JournalStore
 
-	// Fallbacks are the URLs of more nodes of the same chain, http or https, for when the node at Endpoint is
-	// down, slow, limited or behind: the first healthy node serves the request. A transaction is sent to
-	// several nodes at once. Before its first decision about money the client requests the slot of all nodes,
-	// for up to 2 seconds, and then uses no answer of a node that is behind.
+	// Fallbacks lists the URLs of more nodes of the same chain, http or https, for when the node at Endpoint
+	// is down, slow, limited or behind: the first healthy node serves the request. A transaction is sent to
+	// several nodes at once. Before the first decision about money the client requests the slot of all nodes,
+	// for up to 2 seconds, and then uses no response from a node that is behind.
 	Fallbacks []string
-	// WSFallbacks are the URLs of their WebSocket interfaces, ws or wss. By default they are derived from
+	// WSFallbacks lists the URLs of their WebSocket interfaces, ws or wss. By default they are derived from
 	// Fallbacks as WSEndpoint is from Endpoint.
 	WSFallbacks []string
-	// GenesisHash is the genesis hash that the chain must have. If zero, it is the hash of the node at
-	// Endpoint, or until that node has answered, of the first of the Fallbacks that answers; with a single
-	// node it is not checked.
+	// GenesisHash is the genesis hash that the chain must have. If zero, the node at Endpoint determines it,
+	// or until that node responds, the first of the Fallbacks to respond; with a single node it is not
+	// checked.
 	GenesisHash solana.Hash
 	// RequestsPerSecond is the most requests that the client sends to each node per second; zero is no limit.
 	// A request above it goes to another node, or waits.
 	RequestsPerSecond float64
-	// HedgeAfter is the time after which a read without an answer is also sent to a second node; the first
-	// good answer counts. If zero, it is the time within which the node answers nineteen of twenty requests;
-	// a negative one turns this off. It needs Fallbacks.
+	// HedgeAfter is the time until an unanswered read is also sent to a second node; the first good response
+	// counts. If zero, it is the time that suffices for nineteen of twenty requests to the node; a negative
+	// time turns this off. It needs Fallbacks.
 	HedgeAfter time.Duration
 	// Source notifies subscriptions of new transactions. If nil, the nodes' WebSocket interfaces are used.
 	Source events.Source
-	// HTTPClient sends the JSON-RPC requests. By default it is one of the client's own, with limits of 30
-	// seconds and of 128 MiB per request. Its CheckRedirect is not used: a node may redirect to its own host
-	// only.
+	// HTTPClient sends the JSON-RPC requests. By default the client creates it, with limits of 30 seconds and
+	// 128 MiB per request. CheckRedirect is not used: nodes may redirect to the same host only.
 	HTTPClient *http.Client
 	// DialContext opens the connections of WebSockets, and those of the client's own HTTPClient. If nil, they are
 	// TCP connections, or use the proxy that the environment names.
@@ -79,43 +78,44 @@ type Config struct {
 	// Logger logs failures and recoveries of nodes. If nil, nothing is logged. It names nodes by their hosts,
 	// never by their whole URLs.
 	Logger *slog.Logger
-	// TracerProvider receives a span for each action and for each JSON-RPC call; nil turns tracing off.
+	// TracerProvider receives a span for each action and JSON-RPC call; nil turns tracing off.
 	TracerProvider trace.TracerProvider
 	// MeterProvider receives the metrics that the package's documentation lists; nil turns metrics off.
 	MeterProvider metric.MeterProvider
 }
 
-// Client reads negotiations and acts on them. Its methods may be called from several goroutines.
+// Client reads negotiations and acts on them. It is safe for concurrent use.
 type Client struct {
 	rpc        *rpc.Client
 	pool       *rpcpool.Pool
 	logger     *slog.Logger
 	telemetry  *telemetry
 	wsEndpoint string
-	// wsFallbacks are the WebSocket interfaces of the other nodes, in the order of Config.Fallbacks.
+	// wsFallbacks holds the remaining nodes' WebSocket interfaces, in Config.Fallbacks order.
 	wsFallbacks    []string
 	commitment     rpc.CommitmentType
 	maxPriorityFee uint64
 	// mints caches the mints that cannot change.
 	mints *fifocache.Map[solana.PublicKey, token.Mint]
-	// compared are the mints whose decimals no node contradicts.
+	// compared holds the mints whose decimals no node contradicts.
 	compared *fifocache.Map[solana.PublicKey, struct{}]
-	// inFlight has the journal; nil if there is none.
+	// inFlight uses the journal; nil if there is none.
 	inFlight *inFlight
 	sender   *send.Sender
-	// drafts has the descriptions of the latest transactions that this client has built.
+	// prepared holds the descriptions of the latest transactions that this client built.
 	prepared *fifocache.Map[messageHash, preparedTx]
-	// attempts are the latest creations that were signed and not confirmed.
+	// attempts holds the latest creations that were signed and not confirmed.
 	attempts attemptedCreations
-	// observers are notified of final outcomes. settlements are the latest outcomes that this client has proven.
+	// observers are notified of final outcomes. settlements holds the latest outcomes that this client
+	// proved.
 	observers   observers
 	settlements *fifocache.Map[solana.Signature, settlement]
-	// resolving limits the number of transactions that are resolved in the background at once; background has
-	// the wallets of those transactions.
+	// resolving limits the number of transactions that are resolved in the background at once; background
+	// holds their wallets.
 	resolving  chan struct{}
 	background sync.Map
-	// source sends the hints; nil is the nodes' WebSocket interfaces. feed is shared by all subscriptions; nil
-	// until the first one.
+	// source sends the hints; nil is the nodes' WebSocket interfaces. feed is shared by all subscriptions;
+	// nil before the first subscription.
 	source events.Source
 	feed   *feed.Feed
 	// dial opens the connections of WebSockets; nil is TCP.
@@ -194,7 +194,7 @@ func NewClient(config Config) (*Client, error) {
 	return client, nil
 }
 
-// commitmentOf returns the commitment at which an entry's transaction counts as confirmed.
+// commitmentOf returns the commitment required to confirm an entry's transaction.
 func (c *Client) commitmentOf(entry *JournalEntry) rpc.CommitmentType {
 	if entry.Commitment == "" {
 		return c.commitment
@@ -213,12 +213,12 @@ func (c *Client) start(run func()) bool {
 	return true
 }
 
-// RPC returns the client's JSON-RPC client, for requests that do not concern Haggle. It sends single requests
-// only: a batch, or a request with a callback, is an error.
+// RPC returns the client's JSON-RPC client, for requests that do not concern Haggle. It sends single
+// requests: batches, and requests with a callback, are errors.
 func (c *Client) RPC() *rpc.Client { return c.rpc }
 
-// Close ends the client's subscriptions, its leases on entries of the journal and its idle connections. Calling
-// it again does nothing.
+// Close ends the client's subscriptions, leases on journal entries and idle connections. Calling it again
+// does nothing.
 func (c *Client) Close() error {
 	c.lock.Lock()
 	c.close()
@@ -249,7 +249,7 @@ func newPool(config Config, telemetry *telemetry) *rpcpool.Pool {
 	for _, endpoint := range append([]string{config.Endpoint}, config.Fallbacks...) {
 		parsed, err := url.Parse(endpoint)
 		if err != nil {
-			continue // NewClient has parsed it
+			continue // NewClient parsed it
 		}
 		options.Nodes = append(options.Nodes,
 			rpcpool.Node{Host: parsed.Host, Transport: rpcpool.NewHTTP(endpoint, config.HTTPClient)})
@@ -257,7 +257,7 @@ func newPool(config Config, telemetry *telemetry) *rpcpool.Pool {
 	return rpcpool.New(options)
 }
 
-// fallbackWebSockets checks the other nodes' URLs and returns the URLs of their WebSocket interfaces.
+// fallbackWebSockets checks the remaining nodes' URLs and returns the URLs of their WebSocket interfaces.
 func fallbackWebSockets(config Config) ([]string, error) {
 	if config.WSFallbacks != nil && len(config.WSFallbacks) != len(config.Fallbacks) {
 		return nil, fmt.Errorf("haggle: WSFallbacks: %d URLs for %d Fallbacks", len(config.WSFallbacks),

@@ -73,8 +73,8 @@ func TestMalformedAnswerDiffersFromARefusal(t *testing.T) {
 	}
 }
 
-// A new client knows no slot. Without requests to the other nodes it could use the answer of a node that is
-// behind.
+// A new client knows no slot. If it did not request the remaining nodes, it could use a lagging node's
+// response.
 func TestNewClientDoesNotDecideOnAnOldState(t *testing.T) {
 	at := func(slot uint64) *scriptedNode {
 		_, node, _ := newScripted(t, map[string]func(int) (any, error){
@@ -99,7 +99,7 @@ func TestNewClientDoesNotDecideOnAnOldState(t *testing.T) {
 
 const testGenesis = `"4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY"`
 
-// chainAt is a node of the test's chain that has reached a slot.
+// chainAt is a node of the test's chain at the given slot.
 func chainAt(slot uint64, genesis string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, method := readRequest(r)

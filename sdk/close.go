@@ -15,25 +15,25 @@ import (
 )
 
 // Close closes a negotiation that is over: amounts that are still recorded for a party are paid, fee and
-// decay go to the treasury, and the rent goes back to the buyer. Anyone may sign as closer, and pays for the
-// token accounts that are created.
+// decay go to the treasury, and the rent goes back to the buyer. Anyone may sign as closer, and pays for
+// created token accounts.
 //
-// For a token account that [Action.PayTo] does not name, Close uses the owner's associated account, or
-// another account of the owner that can be paid: see [token.Account.CanReceive]. It uses no account with a
-// delegate or a close authority, even if the owner is the closer. If an associated account is missing and an
-// amount goes there, the treasury's and the closer's own are created: [Action].Rent has their rent, and
-// Warnings names each of them.
+// If [Action.PayTo] names no token account, Close uses the owner's associated account, or another payable
+// account of the owner: see [token.Account.CanReceive]. It uses no account with a delegate or close
+// authority, even if the owner is the closer. If an associated account is missing and an amount goes there,
+// the treasury's and the closer's own are created: [Action].Rent is their rent, and Warnings names every such
+// account.
 //
-// The treasury can be replaced after the action is built. The program then refuses the close, which changes
-// nothing. [Action.Do] reads the configuration again, rebuilds the close for the new treasury and sends that
-// one, unless it would create accounts at a higher rent: see [ErrTreasuryChanged].
+// The treasury can be replaced after the action is built. The program then refuses it, which changes nothing.
+// [Action.Do] reads the configuration again, rebuilds the action for the new treasury and sends it, unless it
+// would create accounts at a higher rent: see [ErrTreasuryChanged].
 //
-// The program closes nothing in the second of its creation, so the action waits for the end of that second
-// before it is simulated.
+// The program closes nothing in its creation second, so the action waits for that second's end before
+// simulating.
 //
-// The program answers [protocol.ErrInvalidState] while the negotiation is not over, and
-// [protocol.ErrPayoutPending] when a recorded payout cannot be paid to any account of its party. The latter
-// also occurs if a party other than the closer has no account and [TokenAccounts].CreateMissing is not set.
+// The program returns [protocol.ErrInvalidState] while the negotiation is not over, or
+// [protocol.ErrPayoutPending] when a recorded payout cannot be paid to any account of that party. The latter
+// also occurs if a party other than the closer lacks an account and [TokenAccounts].CreateMissing is not set.
 func (n *Negotiation) Close(closer solana.PublicKey) *Action {
 	return n.actionBy(closer, &closeNegotiation{protocol.CloseNegotiation{Closer: closer}})
 }
@@ -83,14 +83,14 @@ func (o closeNegotiation) build(ctx context.Context, a *Action) (*builtInstructi
 	}, nil
 }
 
-// A closed negotiation has no account; see Action.isDone.
+// Once closed, a negotiation lacks an account; see Action.isDone.
 func (closeNegotiation) postcondition(_, _ *Snapshot) bool { return false }
 
-// creationLimit is longer than the second of a creation lasts.
+// creationLimit is longer than the creation second.
 const creationLimit = 5 * time.Second
 
-// waitForCreationSecond waits until the chain's clock has left the second of a negotiation's creation.
-// Usually the snapshot shows that it has, so no request is sent.
+// waitForCreationSecond waits until the chain's clock is past the negotiation's creation second. Usually the
+// snapshot already is, so no request is sent.
 func (c *Client) waitForCreationSecond(ctx context.Context, n *Snapshot) error {
 	if n.Status == protocol.NegotiationStatusExpired || max(n.SettledAt, n.LastOfferAt) > n.CreatedAt {
 		return nil
@@ -110,7 +110,7 @@ func (c *Client) waitForCreationSecond(ctx context.Context, n *Snapshot) error {
 	return nil
 }
 
-// sweptAmount returns the treasury's amount: everything in the vault that is not recorded for a party.
+// sweptAmount returns the treasury's amount: everything in the vault that no party is owed.
 func (c *Client) sweptAmount(ctx context.Context, n *Snapshot, vault solana.PublicKey) (uint64, error) {
 	account, err := c.GetTokenAccount(ctx, vault)
 	if err != nil {
@@ -120,7 +120,7 @@ func (c *Client) sweptAmount(ctx context.Context, n *Snapshot, vault solana.Publ
 	return account.Amount - min(kept, account.Amount), nil
 }
 
-// closing collects the token accounts of a close, and the instructions that create the missing ones.
+// closing collects token accounts, and the instructions that create the missing accounts.
 type closing struct {
 	client *Client
 	payer  solana.PublicKey
@@ -128,19 +128,19 @@ type closing struct {
 	// createMissing makes it create missing accounts of any owner.
 	createMissing bool
 	creations     []solana.Instruction
-	// rent is the rent of the missing accounts in lamports, and warnings names each of them.
+	// rent is the rent of the missing accounts in lamports, and warnings names every such account.
 	rent     uint64
 	warnings []error
 }
 
-// rentWarning is the warning that a close creates a token account.
+// rentWarning is the warning about creating a token account.
 func rentWarning(account, owner solana.PublicKey, rent uint64) error {
 	return fmt.Errorf("haggle: close_negotiation creates token account %s of %s: the closer pays %s of rent",
 		account, owner, amount.SOL(rent))
 }
 
-// account returns the account to which an owner's amount is paid. It is zero if there is no amount, and if
-// the account is missing and must not be created; the program then answers [protocol.ErrPayoutPending].
+// account returns the account to pay an owner's amount to. It is zero if there is no amount, and if the
+// account is missing and must not be created; the program then returns [protocol.ErrPayoutPending].
 func (c *closing) account(
 	ctx context.Context, named, owner solana.PublicKey, amount uint64, create bool,
 ) (solana.PublicKey, error) {
@@ -166,7 +166,7 @@ func (c *closing) account(
 	case isMissing(stored[0]):
 		return c.client.otherAccount(ctx, c.mint, owner)
 	}
-	// An owner with too many accounts to list must not prevent the close.
+	// An owner with too many accounts to list must not prevent closing.
 	if other, err := c.client.otherAccount(ctx, c.mint, owner); err == nil && !other.IsZero() {
 		return other, nil
 	}

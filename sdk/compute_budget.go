@@ -21,12 +21,12 @@ const (
 )
 
 const (
-	// maxUnitLimit is the most units that a transaction can request.
+	// maxUnitLimit is the highest compute limit for a transaction.
 	maxUnitLimit = 1_400_000
-	// unitReserve covers the compute budget's own instructions, 150 units each: the simulation may have none
-	// that sets a price.
+	// unitReserve covers the compute budget's own instructions, 150 units each: the simulation may lack the
+	// instruction that sets a price.
 	unitReserve = 300
-	// prefundedUnits is the additional cost of creating an account at an address that already has lamports.
+	// prefundedUnits is the additional cost of creating an account at an address with lamports.
 	prefundedUnits = 2_400
 	// microLamports is the number of microlamports in a lamport.
 	microLamports = 1_000_000
@@ -50,19 +50,19 @@ func (b computeBudget) instructions() []solana.Instruction {
 }
 
 const (
-	// computeMargin is the compute that a transaction may consume beyond its simulation, in percent.
+	// computeMargin is the compute that a transaction may consume beyond the simulation, in percent.
 	computeMargin = 10
-	// feePercentile selects the fee that was enough in three quarters of the recent blocks.
+	// feePercentile selects the fee that sufficed in three quarters of the recent blocks.
 	feePercentile = 75
 )
 
-// unitLimit returns the compute limit of a transaction after its simulation. It covers the worst case of the
+// unitLimit returns the transaction's compute limit, given the simulation. It covers the worst case of the
 // action's own instructions, which can occur if the state or a token account changes between the simulation
-// and the execution, and the simulated units of the other instructions. A margin comes on top.
+// and the execution, and the simulated units of all others. A margin comes on top.
 func (a *Action) unitLimit(consumed uint64, logs []string) uint32 {
 	worst, err := a.worstUnits()
 	if err != nil {
-		return maxUnitLimit // if no address is found, the simulation has failed as well
+		return maxUnitLimit // if no address is found, the simulation failed as well
 	}
 	return limitFor(consumed, ownUnits(logs), worst)
 }
@@ -75,7 +75,7 @@ func limitFor(consumed, own, worst uint64) uint32 {
 	return uint32(min(needed+needed*computeMargin/100+unitReserve, maxUnitLimit))
 }
 
-// worstUnits returns the worst case of the action's own instructions; zero if they are another program's.
+// worstUnits returns the worst case of the action's own instructions; zero for another program's.
 func (a *Action) worstUnits() (uint64, error) {
 	if a.instruction == nil {
 		return 0, nil
@@ -88,8 +88,8 @@ func (a *Action) worstUnits() (uint64, error) {
 	return units + second, err
 }
 
-// worstUnitsOf returns the worst case of an instruction. The worst cases are measured at the first bump of
-// every address; an address that the instruction may derive has a known bump.
+// worstUnitsOf returns an instruction's worst case. The worst cases are measured at the first bump of every
+// address; if the instruction may derive an address, the bump is known.
 func (a *Action) worstUnitsOf(name string, instruction protocol.AnyInstruction) (uint64, error) {
 	units, ok := protocol.WorstComputeUnits(name)
 	if !ok {
@@ -110,7 +110,7 @@ func (a *Action) worstUnitsOf(name string, instruction protocol.AnyInstruction) 
 	if units.EachFurtherBump == 0 || a.snapshot == nil || tokenProgram.IsZero() {
 		return units.Of(tokenProgram), nil
 	}
-	// If a party cannot be paid at the named account, the program derives its associated account.
+	// If a party cannot be paid at the named account, the program derives the associated account.
 	var bumps [2]uint8
 	for i, party := range []solana.PublicKey{a.snapshot.Buyer, a.snapshot.Seller} {
 		var err error
@@ -122,7 +122,7 @@ func (a *Action) worstUnitsOf(name string, instruction protocol.AnyInstruction) 
 	return units.Of(tokenProgram, bumps[:]...), nil
 }
 
-// tokenProgram returns the token program that the action's own instructions call; zero if they call none.
+// tokenProgram returns the token program that the action's own instructions call; zero if none.
 func (a *Action) tokenProgram() solana.PublicKey {
 	for _, instruction := range a.Instructions {
 		if instruction.ProgramID() != protocol.ProgramID {
@@ -137,8 +137,8 @@ func (a *Action) tokenProgram() solana.PublicKey {
 	return solana.PublicKey{}
 }
 
-// ownUnits returns what this program's instructions have consumed according to a simulation's logs; zero if
-// the logs are cut off.
+// ownUnits returns the compute units consumed by this program's instructions according to a simulation's
+// logs; zero if the logs are cut off.
 func ownUnits(logs []string) (units uint64) {
 	for _, line := range logs {
 		rest, ok := strings.CutPrefix(line, "Program "+protocol.ProgramAddress+" consumed ")
@@ -154,8 +154,8 @@ func ownUnits(logs []string) (units uint64) {
 	return units
 }
 
-// unitPrice returns a percentile of the prices that transactions which write the same accounts have recently
-// paid, in millionths of a lamport per compute unit.
+// unitPrice returns a percentile of the prices that transactions which write the same accounts recently paid,
+// in millionths of a lamport per compute unit.
 func (c *Client) unitPrice(ctx context.Context, instructions []solana.Instruction) (uint64, error) {
 	recent, err := c.rpc.GetRecentPrioritizationFees(ctx, writtenAccounts(instructions))
 	if err != nil {
@@ -168,7 +168,7 @@ func (c *Client) unitPrice(ctx context.Context, instructions []solana.Instructio
 	return percentile(prices, feePercentile), nil
 }
 
-// percentile returns the least of the values that is at least as large as the given percentage of them; zero
+// percentile returns the least value that is at least as large as the given percentage of values; zero
 // without values.
 func percentile(values []uint64, percent int) uint64 {
 	if len(values) == 0 {
@@ -178,7 +178,7 @@ func percentile(values []uint64, percent int) uint64 {
 	return values[min(len(values)*percent/100, len(values)-1)]
 }
 
-// maxFeeAccounts is the most accounts in one request for recent fees.
+// maxFeeAccounts limits the accounts per request for recent fees.
 const maxFeeAccounts = 128
 
 func writtenAccounts(instructions []solana.Instruction) solana.PublicKeySlice {

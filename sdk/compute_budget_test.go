@@ -38,7 +38,7 @@ func TestUnitLimitHasAMarginAndAnEnd(t *testing.T) {
 		{10_000, 0, 0, 11_300},
 		{10_000, 4_000, 0, 11_300},
 		{10_000, 4_000, 5_000, 12_400},
-		{10_000, 4_000, 3_000, 11_300}, // the cluster's token program costs more than the measured one
+		{10_000, 4_000, 3_000, 11_300}, // the cluster's token program costs more than measured
 		{10_000, 0, 5_000, 16_800},     // the logs are cut off
 		{10_000, 20_000, 5_000, 11_300},
 		{1_399_999, 0, 0, 1_400_000},
@@ -49,7 +49,7 @@ func TestUnitLimitHasAMarginAndAnEnd(t *testing.T) {
 	}
 }
 
-// The limit of an instruction that pays covers deriving both parties' accounts, at their real bumps.
+// The limit for a paying instruction covers deriving both parties' accounts, at their real bumps.
 func TestUnitLimitCoversTheWorstCaseAndTheBumpsOfBothParties(t *testing.T) {
 	client, n, _ := bonded(t, nil)
 	misses := func() (misses uint64) {

@@ -17,38 +17,37 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// defaultDeadline is the time that a negotiation may take if its creator does not set one.
+// defaultDeadline is the time limit for a negotiation if the creator sets none.
 const defaultDeadline = time.Hour
 
-// CreateRequest has the terms on which a buyer invites a seller. Defaults are the constants of package
-// protocol: the protocol's configuration, which a node could report wrongly, sets no term.
+// CreateRequest holds the terms of a buyer's invitation to a seller. Defaults are the constants of package
+// protocol: the protocol's configuration sets no term, because a node could report it wrongly.
 type CreateRequest struct {
 	// Buyer signs, deposits the escrow and pays the rent, which comes back when the negotiation is closed.
 	Buyer solana.PublicKey
 	// Seller is the invited party; not the buyer.
 	Seller solana.PublicKey
-	// Mint is a mint of SPL Token or Token-2022, of the latter one whose extensions do not affect transfers:
-	// see [token.Mint.Check].
+	// Mint is a mint of SPL Token or Token-2022; Token-2022 extensions must not affect transfers: see
+	// [token.Mint.Check].
 	Mint solana.PublicKey
-	// Decimals are the decimals with which the caller has computed the amounts of the request: a token is ten
-	// to this power of base units. The program refuses other decimals than the mint's. They are required: if
-	// zero, only a mint without decimals is accepted. Do not copy them from a node: see [Client.GetMint].
+	// Decimals is the number of decimals used to compute the amounts of the request: a token is ten to this
+	// power of base units. The program refuses decimals other than the mint's. It is required: if zero, the
+	// mint must use no decimals. Do not copy it from a node: see [Client.GetMint].
 	Decimals uint8
-	// EscrowAmount is the deposit and the highest possible price, in base units of the mint, at least
-	// 100,000.
+	// EscrowAmount is the deposit and the highest possible price, in the mint's base units, at least 100,000.
 	EscrowAmount uint64
 	// ServiceHash commits to the purchased service: see ServiceHash, the function.
 	ServiceHash [32]byte
 	// Key names the purchase: an order number, or another value that survives a crash of the caller. The
-	// session id is derived from it, and a creation with the same key, buyer and seller is not executed
-	// twice: it returns [*AlreadyDone] if the client has a journal, otherwise [*SessionUsedError]. If Key and
-	// SessionID are empty, the session id is random, and with a journal only a creation on the same terms
-	// whose caller has not received its outcome counts as the same. If one on the same terms has expired within
-	// a day, its session id is used again, so that the chain executes only one of them.
+	// session id is derived from it, and a second creation with that key, buyer and seller is not executed:
+	// it returns [*AlreadyDone] if the client uses a journal, otherwise [*SessionUsedError]. If Key and
+	// SessionID are empty, the session id is random, and the journal, if any, treats a creation as repeated
+	// only if the terms are the same and the first caller did not receive the outcome. If a creation with
+	// these terms expired within a day, the session id is used again, so the chain executes just one.
 	Key string
 	// SessionID distinguishes this pair's negotiations, instead of Key.
 	SessionID *uint64
-	// MaxRounds is the most offers that can be made, 1 to 20. If zero, [protocol.DefaultMaxRounds] is used.
+	// MaxRounds limits the number of offers, 1 to 20. If zero, [protocol.DefaultMaxRounds] is used.
 	MaxRounds uint8
 	// DecayRateBps is the share of the escrow that each offer costs, 0 to 1,000 basis points. If nil,
 	// [protocol.DefaultDecayRateBps] is used.
@@ -56,20 +55,20 @@ type CreateRequest struct {
 	// ResponseWindow is the time to answer, 1 minute to 1 hour, rounded up to seconds. If zero,
 	// [protocol.DefaultResponseWindow] is used.
 	ResponseWindow time.Duration
-	// Deadline is the time after which the negotiation expires at the latest, 1 minute to 24 hours from the
-	// chain's present, rounded up to seconds. If zero, one hour is used. A deadline close to the
-	// minimum is extended by a few seconds, which pass before the transaction is executed.
+	// Deadline is the time until the negotiation expires at the latest, 1 minute to 24 hours from the chain's
+	// present, rounded up to seconds. If zero, one hour is used. A deadline close to the minimum is extended
+	// by a few seconds, which pass before the transaction is executed.
 	Deadline time.Duration
 	// MinOfferBps is the least offer, 100 to 9,000 basis points of the effective escrow. If zero, 1,000 is
 	// used.
 	MinOfferBps uint16
-	// Bond is the deposit that the seller has to make to take part, in base units of the mint; it comes back
-	// at the end, unless it is forfeited. If zero, no bond is required.
+	// Bond is the deposit required from the seller, in the mint's base units; it comes back at the end,
+	// unless it is forfeited. If zero, no bond is required.
 	Bond uint64
 	// Zopa makes both parties compare their reservation prices under seal before they make offers: see
 	// [protocol.SealPrice]. It requires a Bond.
 	Zopa bool
-	// Milestones are the tranches of the price. If nil, the price is paid at once.
+	// Milestones divides the price into tranches. If nil, the price is paid at once.
 	Milestones *Milestones
 	// MaxFeeBps is the highest protocol fee that the buyer agrees to, 0 to 500 basis points of the price. If
 	// nil, it is the fee in the configuration that the action is built on, which must not exceed
@@ -78,50 +77,48 @@ type CreateRequest struct {
 	MaxFeeBps *uint16
 	// Metadata is structured: all zeros, Terms.Metadata or TermsDocument.Metadata.
 	Metadata [64]byte
-	// Deposit is the source of the escrow. If zero, it is the buyer's associated token account.
+	// Deposit is the source of the escrow. If zero, the buyer's associated token account is used.
 	Deposit Deposit
 }
 
-// Milestones are the tranches in which a price is paid.
+// Milestones divides a price into tranches.
 type Milestones struct {
 	// Arbiter decides disputes; it is not a party.
 	Arbiter solana.PublicKey
-	// Shares are the tranches' parts of the price, 1 to 8 of them, in basis points: each at least 1, together
+	// Shares lists the tranches' parts of the price, 1 to 8 parts, in basis points: each at least 1, together
 	// 10,000.
 	Shares []uint16
-	// ReviewHours is the time in which the buyer can release or dispute a claimed milestone, 1 to 168 hours.
-	// If zero, DefaultReviewHours is used.
+	// ReviewHours is the time for the buyer to release or dispute a claimed milestone, 1 to 168 hours. If
+	// zero, DefaultReviewHours is used.
 	ReviewHours uint8
-	// Delivery is the time that the seller has for delivering everything, from the chain's present, rounded
-	// up to seconds; at least the negotiation's own Deadline. Unclaimed milestones go back to the buyer after
-	// that time and the reviews of all milestones, one after the other: see
-	// [protocol.EarliestMilestoneDeadline]. Together that is at most 365 days. If zero, 30 days
-	// are used.
+	// Delivery is the seller's time for delivering everything, from the chain's present, rounded up to
+	// seconds; at least the negotiation's own Deadline. Unclaimed milestones go back to the buyer once that
+	// time and the sequential reviews of all milestones are over: see [protocol.EarliestMilestoneDeadline].
+	// Together that is at most 365 days. If zero, 30 days are used.
 	Delivery time.Duration
 }
 
-// defaultDelivery is the time for delivering everything if the creator of a negotiation does not set one.
+// defaultDelivery is the time for delivering everything if the creator sets none.
 const defaultDelivery = 30 * 24 * time.Hour
 
-// CreateNegotiation invites a seller and deposits the escrow. The action has its session id and its address when
-// it is built ([Action.Build]).
+// CreateNegotiation invites a seller and deposits the escrow. The session id and the address are set when the
+// action is built ([Action.Build]).
 //
-// With a Key, or with a journal ([Config].Journal), a repeated creation does not deposit the escrow a second
-// time: see [CreateRequest].Key.
+// With a Key or a journal ([Config].Journal), a repeated creation does not deposit the escrow a second time:
+// see [CreateRequest].Key.
 //
-// It fails with [*SessionUsedError] for a session id that the pair has used before, with
-// [*token.InsufficientFunds], with [protocol.ErrAccountNotFound] for a buyer without the token account, with
-// [token.ErrCPIGuard] for one from which nothing can be deposited, with [*token.UnsupportedMint], and with
-// [*token.DecimalsError] for decimals other than the mint's.
-// Warnings has an [ErrOffCurve] for each party whose address is not a wallet's. The program answers
-// [protocol.ErrInvalidParams] to terms out of their ranges, [protocol.ErrPaused], or [protocol.ErrStaleState]
-// to a fee above MaxFeeBps. On a cluster without p-token the action fails with [ErrTokenProgramTooOld], and
-// deposits nothing.
+// It fails with [*SessionUsedError] for a session id already used by the pair, with
+// [*token.InsufficientFunds], with [protocol.ErrAccountNotFound] if the buyer lacks the token account, with
+// [token.ErrCPIGuard] if deposits from it are impossible, with [*token.UnsupportedMint], or with
+// [*token.DecimalsError] for decimals other than the mint's. Warnings contains an [ErrOffCurve] for each
+// party with an address that is not a wallet's. The program returns [protocol.ErrInvalidParams] for terms out
+// of range, [protocol.ErrPaused], or [protocol.ErrStaleState] for a fee above MaxFeeBps. On a cluster without
+// p-token the action fails with [ErrTokenProgramTooOld], and deposits nothing.
 func (c *Client) CreateNegotiation(request CreateRequest) *Action {
 	return (&Negotiation{client: c}).action(&createNegotiation{request: request})
 }
 
-// createNegotiation has an instruction after it is built; before, it is nil.
+// createNegotiation stores an instruction once it is built; nil until then.
 type createNegotiation struct {
 	*protocol.CreateNegotiation
 	request CreateRequest
@@ -150,8 +147,8 @@ func (n createNegotiation) build(ctx context.Context, action *Action) (*builtIns
 	if err != nil {
 		return nil, fmt.Errorf("chain's clock: %w", err)
 	}
-	// A buyer that repeats a purchase under the same session id may no longer have the escrow amount, or the
-	// fee may have risen. It must receive the error of a repetition instead.
+	// A buyer that repeats a purchase under the same session id may no longer own the escrow amount, or the
+	// fee may be higher. It must receive the error of a repetition instead.
 	maxFee, feeErr := request.maxFee(config.DefaultProtocolFeeBps)
 	params := request.params(maxFee, now)
 	intent := request.intent(params)
@@ -219,8 +216,8 @@ func (m *Milestones) check(deadline time.Duration) error {
 	return nil
 }
 
-// intent returns the same hash for each creation on the same terms, each time it is built: it covers no term
-// that is random, follows from the time, or is the fee at that time.
+// intent returns the same hash for each creation that shares the terms, each time it is built: it covers no
+// term that is random, follows from the time, or is the fee at that time.
 func (r *CreateRequest) intent(params protocol.NegotiationParams) solana.Hash {
 	params.GlobalDeadline, params.MilestoneDeadline = int64(r.Deadline), 0
 	params.MaxFeeBps = optional.Or(r.MaxFeeBps, math.MaxUint16)
@@ -240,8 +237,8 @@ func (r *CreateRequest) intent(params protocol.NegotiationParams) solana.Hash {
 // transaction's execution.
 const executionSlack = 5
 
-// maxFee returns the highest fee that the buyer agrees to. fee is the one in the configuration, as a node
-// reports it. Only the caller can agree to a higher fee than [protocol.DefaultProtocolFeeBps].
+// maxFee returns the highest fee that the buyer agrees to. fee is the configured fee, as a node reports it.
+// The caller alone can agree to a higher fee than [protocol.DefaultProtocolFeeBps].
 func (r *CreateRequest) maxFee(fee uint16) (uint16, error) {
 	switch {
 	case r.MaxFeeBps != nil:
@@ -284,8 +281,8 @@ func (r *CreateRequest) params(maxFee uint16, now int64) protocol.NegotiationPar
 	return params
 }
 
-// checkDecimals returns a [*token.DecimalsError] if the caller's decimals are not the mint's, as the program
-// does before it moves anything.
+// checkDecimals returns [*token.DecimalsError] if the caller's decimals are not the mint's, as the program
+// does before moving anything.
 func checkDecimals(mint *token.Mint, decimals uint8) error {
 	if mint.Decimals == decimals {
 		return nil
@@ -294,8 +291,8 @@ func checkDecimals(mint *token.Mint, decimals uint8) error {
 		Reference: "the node", Expected: mint.Decimals}
 }
 
-// depositAccount returns the token account that an owner's deposit comes from: the named one, otherwise the
-// associated one. It must hold enough, and its CPI guard must be off.
+// depositAccount returns the token account to deposit from: the named account, otherwise the associated
+// account. It must hold enough, and the CPI guard must be off.
 func (c *Client) depositAccount(
 	ctx context.Context, named, owner solana.PublicKey, mint *token.Mint, amount uint64,
 ) (solana.PublicKey, error) {
@@ -318,8 +315,8 @@ func (c *Client) depositAccount(
 	return address, nil
 }
 
-// freeSession returns a session id with its address: the requested one, the one of an earlier creation that
-// this one repeats, or a random one.
+// freeSession returns a session id and address: the requested id, the id of an earlier creation that this
+// creation repeats, or a random id.
 func (c *Client) freeSession(
 	ctx context.Context, request CreateRequest, intent solana.Hash,
 ) (uint64, solana.PublicKey, error) {
@@ -349,8 +346,8 @@ func (c *Client) freeSession(
 	return 0, solana.PublicKey{}, errors.New("haggle: no free session id found")
 }
 
-// namedSession returns a session that is not random. If it has been used, and the journal has its creation,
-// the action itself resolves the outcome.
+// namedSession returns a session with a given id. If it is already used, and the journal contains the
+// creation, the action itself resolves the outcome.
 func (c *Client) namedSession(
 	ctx context.Context, request *CreateRequest, sessionID uint64,
 ) (uint64, solana.PublicKey, error) {
@@ -375,12 +372,12 @@ const (
 	// bumpAttempts is the number of session ids that are tried to save compute units: one in four is
 	// cheapest.
 	bumpAttempts = 32
-	// firstBump is the bump that a search for a PDA begins with.
+	// firstBump is the first bump of PDA searches.
 	firstBump = 255
 )
 
-// cheapSession returns a random session id for which the program finds both addresses at the first bump, if
-// possible: every further bump costs 1,500 compute units.
+// cheapSession returns a random session id that leads to both addresses at the first bump, if possible: every
+// further bump costs 1,500 compute units.
 func cheapSession(
 	buyer, seller solana.PublicKey,
 ) (sessionID uint64, negotiation solana.PublicKey, err error) {
@@ -400,18 +397,18 @@ func cheapSession(
 	return sessionID, negotiation, nil
 }
 
-// SessionIDFor returns the session id, below 2^53, of a creation with this [CreateRequest].Key.
+// SessionIDFor returns the session id, below 2^53, of a creation whose [CreateRequest].Key is name.
 func SessionIDFor(name string) uint64 {
 	hash := sha256.Sum256([]byte("haggle-session:" + name))
 	return binary.LittleEndian.Uint64(hash[:]) >> 11
 }
 
-// SessionUsedError is the error of a session id that a pair has used before, even if no account of it is left
-// on chain. errors.Is finds [ErrSessionUsed].
+// SessionUsedError is the error for a session id already used by the pair, even if no account is left on
+// chain. [errors.Is] finds [ErrSessionUsed].
 type SessionUsedError struct {
 	// SessionID is the requested session id.
 	SessionID uint64
-	// Negotiation is the address that it leads to.
+	// Negotiation is the resulting address.
 	Negotiation solana.PublicKey
 }
 
@@ -422,14 +419,14 @@ func (e *SessionUsedError) Error() string {
 // Unwrap returns ErrSessionUsed.
 func (e *SessionUsedError) Unwrap() error { return ErrSessionUsed }
 
-// randomSessionID returns an id below 2^53, which a float64 holds exactly.
+// randomSessionID returns an id below 2^53: a float64 holds it exactly.
 func randomSessionID() uint64 {
 	key := randomKey()
 	return binary.LittleEndian.Uint64(key[:]) >> 11
 }
 
-// hasHistory reports whether an address has a transaction that has not failed. A closed negotiation has no account, but
-// its transactions remain. A failed creation has used no session.
+// hasHistory reports whether an address is mentioned by a transaction that did not fail. A closed negotiation
+// lacks an account, but the transactions remain. A failed creation used no session.
 func (c *Client) hasHistory(ctx context.Context, address solana.PublicKey) (bool, error) {
 	return c.sharedFeed().HasEffects(ctx, address)
 }

@@ -19,10 +19,10 @@ import (
 
 var testMint = solana.PublicKey{4, 4}
 
-// testDecimals are the decimals of mintData.
+// testDecimals is the number of decimals in mintData.
 const testDecimals = 6
 
-// newBuyer returns an agent with tokens, on a chain with a configured protocol and with a transaction at each
+// newBuyer returns an agent with tokens, on a chain with a configured protocol and a transaction for each
 // address in used.
 func newBuyer(t *testing.T, used ...solana.PublicKey) *agent {
 	t.Helper()
@@ -68,7 +68,7 @@ func (a *agent) create(t *testing.T, change func(*CreateRequest)) (*Action, erro
 	return a.CreateNegotiation(request).Build(t.Context())
 }
 
-// A buyer that is killed while the outcome of its creation is unknown must not escrow a second time.
+// A buyer that is killed while the outcome of a creation is unknown must not escrow a second time.
 func TestKilledBuyerDoesNotEscrowTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newBuyer(t)
@@ -98,7 +98,7 @@ func TestKilledBuyerDoesNotEscrowTwice(t *testing.T) {
 		assert.Len(t, a.journal.entries, 1)
 		assert.Zero(t, a.node.called("sendTransaction"))
 
-		// Once it has received the receipt, it may create another one.
+		// Once the receipt is received, the agent may create another negotiation.
 		third, err := a.create(t, nil)
 		require.NoError(t, err)
 		_, err = third.Do(t.Context(), a.me)
@@ -150,7 +150,7 @@ func TestCreationWithAKeyIsFoundAgain(t *testing.T) {
 	action, err := a.create(t, named)
 	require.NoError(t, err)
 
-	// The account is created between the building of the action and its sending.
+	// The account is created between building and sending the action.
 	there := &Snapshot{Negotiation: protocol.Negotiation{
 		Buyer: a.me.PublicKey(), Seller: testSeller, SessionID: order, TokenMint: testMint,
 		Version:      protocol.NegotiationVersion,
@@ -171,7 +171,7 @@ func TestCreationWithAKeyIsFoundAgain(t *testing.T) {
 	require.ErrorAs(t, err, &moved, "on other terms it is another one")
 	assert.Zero(t, a.journal.begun)
 
-	// An address that only has lamports counts as missing.
+	// An address holding nothing but lamports counts as missing.
 	a.node.accounts[action.Negotiation] = answerOf(solana.SystemProgramID, 1, nil)
 	a.node.answers["getSignatureStatuses"] = executed(testSlot)
 	_, err = action.Do(t.Context(), a.me)
@@ -187,7 +187,7 @@ func TestCreationWithAKeyIsFoundAgain(t *testing.T) {
 	assert.Equal(t, action.Negotiation, session.Negotiation)
 	assert.Equal(t, order, session.SessionID)
 
-	// A creation that the chain has executed without effect can be repeated.
+	// A creation that the chain executed without effect can be repeated.
 	used.node.list = func(rpc.M) any {
 		return []any{object{"signature": solana.Signature{1}.String(), "slot": testSlot, "err": object{"InstructionError": []any{0, "Custom"}}}}
 	}
@@ -195,8 +195,8 @@ func TestCreationWithAKeyIsFoundAgain(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// The first creation has spent the money, so a repetition finds too little. It must return AlreadyDone all
-// the same.
+// The first creation spent the money, so a repetition finds too little. It must return AlreadyDone all the
+// same.
 func TestRepeatedPurchaseWithoutFundsReturnsAlreadyDone(t *testing.T) {
 	order := SessionIDFor("order 1234")
 	a := newBuyer(t, solana.PublicKey{1})
@@ -237,7 +237,7 @@ func (a *agent) configure(t *testing.T, config *protocol.ProtocolConfig) {
 	a.node.accounts[address] = answerOf(protocol.ProgramID, 1, config.AppendTo(nil))
 }
 
-// The node's configuration has the worst values that the program allows for a buyer.
+// The node's configuration contains the worst values that the program allows for a buyer.
 func TestConfigurationOfANodeWorsensNoTerm(t *testing.T) {
 	worst := protocol.ProtocolConfig{
 		DefaultMaxRounds: protocol.MaxRounds, DefaultDecayRateBps: protocol.MaxDecayRateBps,

@@ -51,8 +51,8 @@ func TestIntentCoversTheDecimals(t *testing.T) {
 	assert.NotEqual(t, six, request.intent(params))
 }
 
-// nodesStating returns a client of nodes that state these decimals of a mint. A negative number is a node that
-// does not know the mint.
+// nodesStating returns a client of nodes that state these decimals for the mint. A negative number is a node
+// that does not know the mint.
 func nodesStating(t *testing.T, mint solana.PublicKey, decimals ...int) *Client {
 	t.Helper()
 	client, _, _ := newScripted(t, nil)

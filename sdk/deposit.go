@@ -10,11 +10,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// UnwrapSOL returns a copy of an action that also turns the owner's wrapped SOL into lamports in the same
-// transaction: the whole balance of its associated token account at that time, not only the amount that the
-// action pays. The owner signs as well. The transaction closes the account; later payments to it are recorded
-// in the negotiation until they are claimed, so this is for the last payment that the owner expects. It must
-// be called before the action is built.
+// UnwrapSOL returns a copy of the action that also turns the owner's wrapped SOL into lamports in the same
+// transaction: the whole balance of the owner's associated token account at that time, not just the amount
+// that the action pays. The owner signs as well. The transaction closes the account; later payments to it are
+// recorded in the negotiation until they are claimed, so this is for the last payment that the owner expects.
+// It must be called before the action is built.
 //
 // Building the action fails with [token.ErrNotWrappedSOL] if it does not pay to that account.
 func (a *Action) UnwrapSOL(owner solana.PublicKey) *Action {
@@ -45,8 +45,8 @@ func takes(instruction solana.Instruction, account solana.PublicKey) bool {
 		func(meta *solana.AccountMeta) bool { return meta.PublicKey == account })
 }
 
-// depositOf returns the token account of an owner's deposit, and the instructions that fill it: none, or
-// those that wrap the whole amount. The simulation checks whether the owner has the lamports.
+// depositOf returns the token account for the deposit, and the instructions that fill it: none, or
+// instructions that wrap the whole amount. The simulation checks whether the owner's lamports suffice.
 func (c *Client) depositOf(
 	ctx context.Context, from Deposit, owner solana.PublicKey, mint *token.Mint, amount uint64,
 ) (solana.PublicKey, []solana.Instruction, error) {

@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// A buyer deposits a quarter of a SOL that it has as lamports.
+// A buyer deposits a quarter SOL held as lamports.
 func ExampleCreateRequest_wrapSOL() {
 	var (
 		ctx    context.Context
@@ -33,7 +33,7 @@ func ExampleCreateRequest_wrapSOL() {
 	}
 }
 
-// A seller accepts a price and has it as lamports at once.
+// A seller accepts a price and receives it as lamports at once.
 func ExampleAction_UnwrapSOL() {
 	var (
 		ctx         context.Context

@@ -13,14 +13,14 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// solMintData returns the bytes of a mint of wrapped SOL.
+// solMintData returns the bytes of a wrapped SOL mint.
 func solMintData() []byte {
 	data := mintData()
 	data[mintOffsetDecimals] = 9
 	return data
 }
 
-// solClient returns a client of a node on which no account of wrapped SOL exists.
+// solClient returns a client whose node knows no account of wrapped SOL.
 func solClient(t *testing.T) *Client {
 	t.Helper()
 	client, scripted, _ := newScripted(t, nil)

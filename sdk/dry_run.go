@@ -13,37 +13,36 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// DryRun has the effects and costs of an action if it were executed now.
+// DryRun contains an action's effects and costs if it were executed now.
 type DryRun struct {
-	// ComputeUnits is the consumption of the whole transaction, and ComputeLimit the limit that it would
-	// request.
+	// ComputeUnits is the consumption of the whole transaction, and ComputeLimit the limit to be requested.
 	ComputeUnits uint64
 	ComputeLimit uint32
 	// Fee is the payer's total fee in lamports, PriorityFee included.
 	Fee uint64
 	// Rent is the rent of the accounts that the transaction creates, in lamports. Wrapped SOL in them is not
-	// part of it.
+	// included.
 	Rent uint64
 	// PriorityFee is the part of the fee for being executed earlier, in lamports.
 	PriorityFee uint64
-	// Logs are the transaction's logs, including those of a refused transaction.
+	// Logs holds the transaction's logs, even if the transaction was refused.
 	Logs []string
-	// Events are the program's events, in their order.
+	// Events holds the program's events, in their order.
 	Events []protocol.Event
-	// Transaction is the unsigned transaction that was simulated, and Signing its context for a signer, so that
-	// a policy can check it: see Policy.Check of package policy.
+	// Transaction is the simulated unsigned transaction, and Signing the context for a signer, so policies
+	// can check it: see Policy.Check of package policy.
 	Transaction *solana.Transaction
 	Signing     Signing
-	// Changes are the accounts whose balances would change, in the order in which the transaction names them.
+	// Changes lists the accounts whose balances would change, in transaction order.
 	Changes []transaction.BalanceChange
 }
 
-// Simulate executes the action without effect and without a signature. The precondition need not be met. It
-// rebuilds a close whose treasury was replaced after it was built: then Rent and Warnings of the action and the
-// result describe the close that [Action.Do] would send.
+// Simulate executes the action without effect and without signing. The precondition need not be met. It
+// rebuilds a close if the treasury was replaced since: then Rent and Warnings of the action and the result
+// describe the action that [Action.Do] would send.
 //
-// It fails with the error of the simulation, a [*protocol.ProgramError] or a [*transaction.Error], and then
-// also returns the logs.
+// It fails with the simulation's error, a [*protocol.ProgramError] or a [*transaction.Error], and then also
+// returns the logs.
 func (a *Action) Simulate(ctx context.Context) (*DryRun, error) {
 	run, err := a.dryRun(ctx)
 	if err == nil || a.rebuild(ctx, err, math.MaxUint64) != nil {
@@ -101,8 +100,8 @@ func (a *Action) dryRun(ctx context.Context) (*DryRun, error) {
 	return run, nil
 }
 
-// rentIn returns the lamports that a created account gets, less its wrapped SOL; zero if the account existed, and
-// for a wallet, which needs no rent of another wallet.
+// rentIn returns the lamports that a created account receives, less any wrapped SOL; zero if the account
+// existed, and for a wallet, which needs no rent of another wallet.
 func rentIn(before, after *rpc.Account, change transaction.BalanceChange) uint64 {
 	if !isMissing(before) || isMissing(after) {
 		return 0
@@ -126,7 +125,7 @@ func priorityFee(unitPrice uint64, limit uint32) uint64 {
 	return whole*uint64(limit) + (rest*uint64(limit)+microLamports-1)/microLamports
 }
 
-// balanceChange compares an account with its simulated state. It returns false if the balances are the same.
+// balanceChange compares an account with the simulated state. It returns false if no balance differs.
 func balanceChange(address solana.PublicKey, before, after *rpc.Account) (transaction.BalanceChange, bool) {
 	change := transaction.BalanceChange{Account: address}
 	if before != nil {
@@ -150,7 +149,7 @@ func balanceChange(address solana.PublicKey, before, after *rpc.Account) (transa
 	return change, differs
 }
 
-// tokensIn decodes a token account; nil if the account is not one.
+// tokensIn decodes a token account; nil if it is something else.
 func tokensIn(address solana.PublicKey, account *rpc.Account) *token.Account {
 	if isMissing(account) || account.Data == nil {
 		return nil

@@ -91,7 +91,7 @@ func TestSimulateReturnsChangesAndSignsNothing(t *testing.T) {
 }
 
 // The protocol's fee in wrapped SOL arrives in the account whose rent the closer pays; it does not belong to
-// the closer. The rent of a closed negotiation can arrive in an empty wallet.
+// the closer. The closed negotiation's rent can arrive in an empty wallet.
 func TestRentIsTheRentOfCreatedAccounts(t *testing.T) {
 	account := func(owner solana.PublicKey, lamports uint64) *rpc.Account {
 		return &rpc.Account{Owner: owner, Lamports: lamports, Data: rpc.DataBytesOrJSONFromBytes([]byte{1})}

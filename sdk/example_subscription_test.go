@@ -12,7 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// The history of a negotiation has all its events, also after it has been closed.
+// A negotiation's history contains all events, even once it is closed.
 func ExampleClient_History() {
 	var (
 		ctx     context.Context
@@ -33,7 +33,7 @@ func ExampleClient_History() {
 	}
 }
 
-// An agent that was stopped continues after the last event it has handled, and does not act on an old state.
+// A stopped agent continues behind the last handled event, and does not act on an old state.
 func ExampleSubscription_Lag() {
 	var (
 		ctx    context.Context

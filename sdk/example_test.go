@@ -15,7 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// A buyer invites a seller to sell a service for at most five tokens of a mint with six decimals.
+// A buyer invites a seller to sell a service for at most five tokens. The mint uses six decimals.
 func ExampleClient_CreateNegotiation() {
 	var (
 		ctx          context.Context
@@ -82,7 +82,7 @@ func ExampleClient_Watch() {
 	}
 }
 
-// An agent lists the invitations that it has not answered yet.
+// An agent lists the unanswered invitations.
 func ExampleClient_FindNegotiations() {
 	var (
 		ctx    context.Context
@@ -121,8 +121,7 @@ func ExampleAction_Transaction() {
 	fmt.Println(receipt.Slot)
 }
 
-// An agent that compares reservation prices under seal stores the secret of its price before it commits to
-// it.
+// An agent that compares reservation prices under seal stores the price's secret before committing to it.
 func ExampleNegotiation_CommitZopa() {
 	var (
 		ctx         context.Context
@@ -149,7 +148,7 @@ func ExampleNegotiation_CommitZopa() {
 	if _, err := action.Do(ctx, me); err != nil {
 		log.Fatal(err)
 	}
-	// Later, perhaps after a restart, once both sides have committed:
+	// Later, perhaps in a new process, once both sides have committed:
 	if secret, err = os.ReadFile("price.json"); err != nil {
 		log.Fatal(err)
 	}
@@ -192,7 +191,7 @@ func ExampleMilestones() {
 	}
 }
 
-// The benchmark of a simulation, in which both reservation prices are known, travels with an offer.
+// The benchmark of a simulation where both reservation prices are known travels with an offer.
 func ExampleNashBenchmark() {
 	if price, ok := protocol.NashBenchmark(4_000_000, 2_500_001); ok {
 		terms := protocol.Terms{Quantity: 1, BenchmarkPrice: price}

@@ -8,12 +8,12 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Expire ends a negotiation whose deadline or response window has passed: the buyer gets the escrow back,
-// less the decay of the rounds so far, and the seller its bond, less the decay that it bears, which goes to
-// the buyer: see [protocol.Negotiation.BondAfterExpiry]. A seller that has not revealed its price in time
+// Expire ends a negotiation whose deadline or response window passed: the buyer gets the escrow back, less
+// the decay of the rounds so far, and the seller the bond, less the seller's part of the decay, which goes to
+// the buyer: see [protocol.Negotiation.BondAfterExpiry]. A seller that did not reveal the price in time
 // forfeits the bond to the buyer. Anyone may sign as payer.
 //
-// The program answers [protocol.ErrInvalidState] once the negotiation has ended, and as long as a party may
+// The program returns [protocol.ErrInvalidState] once the negotiation is over, and as long as a party may
 // still act: see [protocol.Negotiation.IsOverdue].
 func (n *Negotiation) Expire(payer solana.PublicKey) *Action {
 	return n.actionBy(payer, &expire{payer: payer})

@@ -24,8 +24,8 @@ func (a *agent) nonceTransaction(t *testing.T) *solana.Transaction {
 	return tx
 }
 
-// On a chain whose first block is not block 0, no node has ever had the earlier blocks. Outcomes on it can
-// still be proven.
+// On a chain whose first block is not block 0, no node ever stored the earlier blocks. Outcomes can still be
+// proven there.
 func TestExpiryOnAChainWithoutFirstBlocks(t *testing.T) {
 	t.Run("with a blockhash", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestExpiryOnAChainWithoutFirstBlocks(t *testing.T) {
 	})
 }
 
-// A transaction whose block the node has deleted looks like one that has never been executed.
+// A transaction whose block was deleted by the node looks like a transaction that was never executed.
 func TestExpiryOfAnOldTransactionIsUnknown(t *testing.T) {
 	const now = 1_000_000
 	synctest.Test(t, func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestExpiryOfAnOldTransactionIsUnknown(t *testing.T) {
 		require.Equal(t, transaction.Unknown, transaction.OutcomeOf(err), "%v", err)
 		require.ErrorIs(t, err, send.ErrPruned)
 
-		// A node with all blocks has the status.
+		// A node with all blocks knows the status.
 		var unknown *transaction.UnknownOutcomeError
 		require.ErrorAs(t, err, &unknown)
 		scripted.answers["getFirstAvailableBlock"] = always(0)
@@ -93,7 +93,7 @@ func TestExpiryOfAnOldTransactionIsUnknown(t *testing.T) {
 	})
 }
 
-// A used nonce does not show which transaction has used it.
+// A used nonce does not identify the transaction that used it.
 func TestTransactionWithAUsedNonceIsNotSent(t *testing.T) {
 	for name, c := range map[string]struct {
 		first  uint64
@@ -112,7 +112,7 @@ func TestTransactionWithAUsedNonceIsNotSent(t *testing.T) {
 				a := newAgent(t, map[string]func(int) (any, error){"getFirstAvailableBlock": always(c.first)})
 				a.nonceIs(solana.Hash{8})
 				tx := a.nonceTransaction(t)
-				a.prepared = fifocache.NewMap[messageHash, preparedTx](1) // another client has built it
+				a.prepared = fifocache.NewMap[messageHash, preparedTx](1) // another client built it
 				a.nonceIs(solana.Hash{9})
 				a.node.statusOf = func(solana.Signature) any { return c.status }
 				a.node.transaction = nil
@@ -126,7 +126,7 @@ func TestTransactionWithAUsedNonceIsNotSent(t *testing.T) {
 	}
 }
 
-// The value of a nonce account before it had the transaction's value does not prove that the nonce is used.
+// A nonce account value older than the transaction's value does not prove that the nonce is used.
 func TestNodeBehindTheNonceProvesNoExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, nil)
@@ -143,7 +143,7 @@ func TestNodeBehindTheNonceProvesNoExpiry(t *testing.T) {
 	})
 }
 
-// Between two answers of a slow node, so many blocks can pass that it has deleted the transaction's block.
+// A node can be so slow that many blocks pass between the responses and it deletes the transaction's block.
 func TestBlocksCanBeDeletedBetweenTwoAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, scripted, tx := newScripted(t, map[string]func(int) (any, error){
@@ -161,8 +161,8 @@ func TestBlocksCanBeDeletedBetweenTwoAnswers(t *testing.T) {
 	})
 }
 
-// One node has deleted the old blocks, and does not know the transaction. The other one has them all and
-// knows that it was executed, but fails at first. Their answers together must not prove an expiry.
+// The first node deleted the old blocks, and does not know the transaction. The second node kept them all and
+// knows the execution, but fails at first. Their responses together must not prove an expiry.
 func TestExpiryIsProvenByASingleNode(t *testing.T) {
 	const now = 9_000_000
 	reset := errors.New("connection reset")
@@ -205,7 +205,7 @@ func TestExpiryIsProvenByASingleNode(t *testing.T) {
 	}
 }
 
-// A node with a gap in its blocks does not know of the gap.
+// A node that lacks some blocks does not know of the gap.
 func TestStatusOnAnyNodeRefutesTheExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		over := map[string]func(int) (any, error){
@@ -230,8 +230,8 @@ func TestStatusOnAnyNodeRefutesTheExpiry(t *testing.T) {
 	})
 }
 
-// A node that returns a slot that the chain has not reached makes all others seem behind. An action must not
-// be done twice because of it.
+// A node that returns a slot beyond the chain's makes all others seem behind. That must not cause a second
+// execution of an action.
 func TestNodeWithAFalseSlotIsContradicted(t *testing.T) {
 	const ahead = 1_000_000_000
 	liar := map[string]func(int) (any, error){

@@ -23,8 +23,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// fakeChain is a node with a scripted chain. It answers JSON-RPC without a network, and has a WebSocket
-// server that sends notifications as reliably as the test requires.
+// fakeChain is a node with a scripted chain. It responds to JSON-RPC without using the network, and uses a
+// WebSocket server that sends notifications as reliably as the test requires.
 type fakeChain struct {
 	jsonrpc.RPCClient
 	socket *httptest.Server
@@ -40,14 +40,14 @@ type fakeChain struct {
 	withheld map[solana.Signature]int
 	// failing makes every call fail.
 	failing bool
-	// processed makes the newest slot incomplete: its transactions are listed in reverse.
+	// processed makes the newest slot incomplete: the transactions are listed in reverse.
 	processed bool
-	// listed, if set, is called after each list of an address.
+	// listed, if set, is called when an address was listed.
 	listed func()
 
 	sockets []*pubsub
 	number  uint64
-	// notifications returns how often a notification of a transaction is sent: 0, 1 or more; nil is once.
+	// notifications returns how often to send a transaction's notification: 0, 1 or more; nil is once.
 	notifications func(n int) int
 	// refuse answers requests for subscriptions with an error, if it returns one.
 	refuse func(onConnection int) (code int, message string)
@@ -79,7 +79,7 @@ func newFakeChain(t testing.TB) *fakeChain {
 	return chain
 }
 
-// newChainWithoutWebSocket returns a chain without a WebSocket server.
+// newChainWithoutWebSocket returns a chain that lacks a WebSocket server.
 func newChainWithoutWebSocket() *fakeChain {
 	return &fakeChain{slot: 1_000, accounts: make(map[solana.PublicKey][]byte), calls: make(map[string]int),
 		withheld: make(map[solana.Signature]int)}
@@ -111,7 +111,7 @@ func (c *fakeChain) next() {
 	c.slot++
 }
 
-// emit executes a transaction of this program with events, and sends its notifications.
+// emit executes a transaction of this program with events, and sends the notifications.
 func (c *fakeChain) emit(events ...protocol.Event) *chainTransaction {
 	var addresses []solana.PublicKey
 	for _, event := range events {
@@ -128,13 +128,13 @@ func (c *fakeChain) emit(events ...protocol.Event) *chainTransaction {
 	return executed
 }
 
-// created executes a transaction that creates a negotiation, and sends its notifications.
+// created executes a transaction that creates a negotiation, and sends the notifications.
 func (c *fakeChain) created(created *protocol.NegotiationCreated) *chainTransaction {
 	return c.execute([]solana.PublicKey{created.NegotiationID, created.Buyer, created.Seller},
 		eventLogs(created), created.NegotiationID)
 }
 
-// eventLogs returns the logs of an instruction with these events.
+// eventLogs returns an instruction's logs for these events.
 func eventLogs(events ...protocol.Event) []string {
 	logs := []string{"Program " + protocol.ProgramAddress + " invoke [1]"}
 	for _, event := range events {
@@ -284,7 +284,7 @@ func (c *fakeChain) answer(method string, params []any) (any, error) {
 	return nil, fmt.Errorf("unexpected call of %s", method)
 }
 
-// list returns the newest first. For an unknown `until` it lists everything, as a node does.
+// list returns the newest first. If until is unknown, it lists everything, as a node does.
 func (c *fakeChain) list(address solana.PublicKey, options rpc.M) any {
 	page := []object{}
 	known := c.executed[:len(c.executed)-c.unlisted]
@@ -323,7 +323,7 @@ func (c *fakeChain) called(method string) int {
 	return c.calls[method]
 }
 
-// change changes the chain's behaviour.
+// change changes the chain's behavior.
 func (c *fakeChain) change(how func()) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -429,7 +429,7 @@ func offerAt(negotiation solana.PublicKey, round uint8) *protocol.OfferSubmitted
 	return &protocol.OfferSubmitted{NegotiationID: negotiation, Round: round, Timestamp: int64(round)}
 }
 
-// envelope returns the envelope of an event.
+// envelope returns an event's envelope.
 func (e *chainTransaction) envelope(event protocol.Event) EventEnvelope {
 	negotiation, _ := event.NegotiationAddress()
 	return EventEnvelope{Signature: e.signature, Slot: e.slot, Negotiation: negotiation, Event: event}

@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// ErrHistoryTooLong: an address has more new transactions than the client fetches.
+// ErrHistoryTooLong: there are more new transactions for an address than the client fetches.
 var ErrHistoryTooLong = feed.ErrTooLong
 
 // sharedFeed returns the feed of the client's subscriptions.
@@ -33,7 +33,7 @@ func (c *Client) sharedFeed() *feed.Feed {
 	return c.feed
 }
 
-// executedOrNil returns an executed transaction; nil if no node has it.
+// executedOrNil returns an executed transaction; nil if no node returns it.
 func (c *Client) executedOrNil(
 	ctx context.Context, signature solana.Signature, wait bool,
 ) (*rpc.GetTransactionResult, error) {
@@ -47,7 +47,7 @@ func (c *Client) executedOrNil(
 	return details, err
 }
 
-// decodeEvents returns the program's events of a transaction.
+// decodeEvents returns the program's events in a transaction.
 func decodeEvents(details *rpc.GetTransactionResult) (events []feed.Event, truncated bool) {
 	parsed, err := protocol.ParseLogs(details.Meta.LogMessages)
 	for _, event := range parsed {
@@ -70,7 +70,7 @@ func (c *Client) negotiationsOf(ctx context.Context, agent solana.PublicKey) ([]
 	for negotiation, err := range c.FindNegotiations(ctx, Filter{Party: agent}) {
 		var undecodable *protocol.DecodeError
 		if errors.As(err, &undecodable) {
-			continue // of a later version
+			continue // a later version's
 		}
 		if err != nil {
 			return nil, err

@@ -13,25 +13,25 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Filter selects negotiations. Each field that is not zero must match; the zero value selects all.
+// Filter selects negotiations. Each nonzero field must match; the zero value selects all.
 type Filter struct {
-	// Party is the buyer or the seller.
+	// Party is the buyer or seller.
 	Party solana.PublicKey
 	// Buyer, Seller and Arbiter have these roles. The arbiter is not a party.
 	Buyer, Seller, Arbiter solana.PublicKey
-	// Status are the statuses to select; none selects all.
+	// Status lists the statuses to select; none selects all.
 	Status []protocol.NegotiationStatus
 }
 
 // FindNegotiations lists the negotiations that are not closed, in no particular order. (The documents call it
 // findNegotiationsForAgent.) The node filters by addresses, and by status if there is only one.
 //
-// The list is a stream: it yields a negotiation while the node still sends the next ones, so that its memory
-// does not grow with their number. A loop body that takes long holds the connection open. Collect the
-// addresses first if it makes requests.
+// The list is a stream: it yields a negotiation while the node still sends more, so memory does not grow with
+// their number. A loop body that takes long holds the connection open. Collect the addresses first if it
+// makes requests.
 //
-// An account that cannot be decoded yields an error, and the list goes on. Any other error ends the list; the
-// negotiations before it are valid.
+// An account that cannot be decoded yields an error, and the list goes on. Any other error ends the list;
+// earlier negotiations are valid.
 //
 //	for negotiation, err := range client.FindNegotiations(ctx, haggle.Filter{Seller: me}) {
 func (c *Client) FindNegotiations(ctx context.Context, filter Filter) iter.Seq2[*Snapshot, error] {
@@ -70,12 +70,12 @@ type listedAccount struct {
 	Account *struct {
 		Owner    solana.PublicKey `json:"owner"`
 		Lamports uint64           `json:"lamports"`
-		// Data is the content and its encoding.
+		// Data holds the content and encoding.
 		Data *[2]string `json:"data"`
 	} `json:"account"`
 }
 
-// streamNegotiations calls each for every account of one query: with the negotiation, or with an error if the
+// streamNegotiations calls each for every account matching a query: with the negotiation, or an error if the
 // account cannot be decoded.
 func (c *Client) streamNegotiations(
 	ctx context.Context, filters []rpc.RPCFilter, each func(*Snapshot, error) error,
@@ -129,9 +129,9 @@ func (f Filter) selects(n *protocol.Negotiation) bool {
 	return f.hasAgents(n) && (len(f.Status) == 0 || slices.Contains(f.Status, n.Status))
 }
 
-// queries returns the node's filters; an account matches a query if it matches all of its filters. No account
-// matches two queries: buyer and seller differ. Several statuses are not queries of their own: a negotiation
-// that changes its status between two queries would be in both, or in none.
+// queries returns the node's filters; an account matches a query if it matches all filters in it. No account
+// matches two queries: buyer and seller differ. Several statuses are not separate queries: a negotiation
+// whose status changes between queries would be in both, or in none.
 func (f Filter) queries() [][]rpc.RPCFilter {
 	shared := []rpc.RPCFilter{{DataSize: protocol.NegotiationSize},
 		bytesAt(0, []byte(protocol.NegotiationDiscriminator))}

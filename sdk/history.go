@@ -12,9 +12,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// History yields every event of a negotiation that the node still has, the oldest first, also of a closed
-// negotiation. It ends with the first error, for example [ErrHistoryTooLong]. Events that occur during the
-// call may be missing: see Watch with [FromBeginning].
+// History yields every event of a negotiation, as far back as the node still returns them, the oldest first.
+// The negotiation may be closed. It ends with the first error, for example [ErrHistoryTooLong]. Events that
+// occur during the call may be missing: see Watch with [FromBeginning].
 //
 //	for envelope, err := range client.History(ctx, negotiation) {
 func (c *Client) History(ctx context.Context, negotiation solana.PublicKey) iter.Seq2[EventEnvelope, error] {
@@ -27,11 +27,11 @@ func (c *Client) History(ctx context.Context, negotiation solana.PublicKey) iter
 	}
 }
 
-// ListTransactions yields the transactions of the program, the newest first, as far back as the node has them:
-// for programs that keep their own record. Pages are those of the node; none is empty. The list continues after
-// the transaction before, the last one of an earlier page, or begins with the newest transaction if before is
-// zero. It ends before the transaction until, if until is not zero. minSlot is the slot that the node must have
-// reached; a node that lags lists less.
+// ListTransactions yields the transactions of the program, the newest first, as far back as the node returns
+// them: for programs that keep their own record. The node determines the pages; none is empty. The list
+// continues after the transaction before, the last of an earlier page, or begins with the newest transaction
+// if before is zero. It ends before the transaction until, if until is set. minSlot is the slot that the node
+// must have reached; a node that lags lists less.
 //
 // It ends with the first error: [transaction.ErrBehind], [transaction.ErrChainChanged], or an error of the
 // node. The pages before the error are valid.

@@ -13,13 +13,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// Each action has an idempotency key and an intent. A wallet with a journal never executes two actions with
-// one key. If an action names the state it is built on, its key follows from the instruction, so the same
-// instruction in another transaction has the same key. The key of a creation follows from its session. Other
-// actions can be meant more than once with the same content, and have random keys: a second action with the
-// same intent counts as a repetition only if the caller of the first one has not received its outcome.
+// Each action uses an idempotency key and an intent. A wallet with a journal never executes two actions with
+// one key. If an action names the state it is built on, the key follows from the instruction, so a second
+// transaction with that instruction uses the same key. A creation's key follows from the session. Other
+// actions can be meant more than once with unchanged content, and use random keys: a second action with that
+// intent counts as a repetition only if the caller of the first action did not receive the outcome.
 
-// intentOf returns a hash of an action's content.
+// intentOf hashes an action's content.
 func intentOf(payer solana.PublicKey, name string, content ...[]byte) solana.Hash {
 	hash := sha256.New()
 	for _, part := range append([][]byte{payer[:], []byte(name)}, content...) {
@@ -29,8 +29,7 @@ func intentOf(payer solana.PublicKey, name string, content ...[]byte) solana.Has
 	return solana.Hash(hash.Sum(nil))
 }
 
-// keyOf returns the idempotency key of an instruction; zero if the same instruction can be meant more than
-// once.
+// keyOf returns an instruction's idempotency key; zero if the same instruction can be meant more than once.
 func keyOf(payer solana.PublicKey, instruction protocol.AnyInstruction) solana.Hash {
 	effects := instruction.Effects()
 	switch effects.Idempotency {
@@ -44,7 +43,7 @@ func keyOf(payer solana.PublicKey, instruction protocol.AnyInstruction) solana.H
 	panic(fmt.Sprintf("haggle: %s: idempotency %d", instruction.InstructionName(), effects.Idempotency))
 }
 
-// randomKey returns a key that no other action has.
+// randomKey returns a unique key.
 func randomKey() (key solana.Hash) {
 	_, _ = rand.Read(key[:]) // it never fails
 	return key
@@ -53,7 +52,7 @@ func randomKey() (key solana.Hash) {
 // maxPrepared is the number of descriptions that are kept. Other transactions can be submitted without one.
 const maxPrepared = 1024
 
-// messageHash is the hash of a transaction's message.
+// messageHash is a hashed transaction message.
 type messageHash [sha256.Size]byte
 
 func hashOf(tx *solana.Transaction) (messageHash, error) {
@@ -64,7 +63,7 @@ func hashOf(tx *solana.Transaction) (messageHash, error) {
 	return sha256.Sum256(message), nil
 }
 
-// keepPrepared stores the description of a transaction. The method preparedFor returns it.
+// keepPrepared stores a transaction's description. The method preparedFor returns it.
 func (c *Client) keepPrepared(prepared *preparedTx) error {
 	hash, err := hashOf(prepared.transaction)
 	if err != nil {
@@ -76,8 +75,8 @@ func (c *Client) keepPrepared(prepared *preparedTx) error {
 	return nil
 }
 
-// preparedFor returns the description of a transaction. For a transaction that this client has not built, it has
-// no validity.
+// preparedFor returns a transaction's description. If this client did not build the transaction, the
+// description lacks the validity.
 func (c *Client) preparedFor(tx *solana.Transaction) (*preparedTx, error) {
 	hash, err := hashOf(tx)
 	if err != nil {
@@ -94,7 +93,7 @@ func (c *Client) preparedFor(tx *solana.Transaction) (*preparedTx, error) {
 
 // describe sets the fields that follow from the first instruction of this program in the transaction.
 func (o *preparedTx) describe() {
-	// A transaction without a key of its own is sent once, as others are.
+	// A transaction that lacks a key is sent once, as others are.
 	o.key = intentOf(o.Payer(), "submit", o.transaction.Signatures[0][:])
 	message := &o.transaction.Message
 	for i := range message.Instructions {
@@ -117,9 +116,9 @@ func (o *preparedTx) describe() {
 	}
 }
 
-// repeatedSession returns the session id of an earlier creation on the same terms: one that this client has
-// signed and that was not confirmed, or one whose caller has not received its outcome. ok is false if there is
-// none.
+// repeatedSession returns the session id of an earlier creation that shares the terms: a creation signed by
+// this client and not confirmed, or a creation whose caller did not receive the outcome. ok is false if there
+// is none.
 func (c *Client) repeatedSession(
 	ctx context.Context, buyer solana.PublicKey, intent solana.Hash,
 ) (sessionID uint64, ok bool, err error) {
@@ -134,7 +133,7 @@ func (c *Client) repeatedSession(
 				return 0, false, &JournalError{Op: journalUnfinished, Outcome: transaction.NotSent, Err: err}
 			case entry.Intent != intent:
 			case entry.Leased:
-				leased = true // a repetition only if the other client loses the outcome
+				leased = true // a repetition only if the leasing client loses the outcome
 			case c.inFlight.isUnattended(entry.Signature):
 				return entry.SessionID, true, nil
 			}
@@ -155,12 +154,13 @@ func (c *Client) repeatedSession(
 	return entry.SessionID, true, nil
 }
 
-// creationKey returns the idempotency key of the creation of a negotiation.
+// creationKey returns a creation's idempotency key.
 func creationKey(buyer, negotiation solana.PublicKey) solana.Hash {
 	return keyOf(buyer, &protocol.CreateNegotiation{Negotiation: negotiation})
 }
 
-// knowsCreation reports whether the journal has a creation of a negotiation that is unfinished or confirmed.
+// knowsCreation reports whether the journal contains a negotiation's creation that is unfinished or
+// confirmed.
 func (c *Client) knowsCreation(ctx context.Context, buyer, negotiation solana.PublicKey) (bool, error) {
 	if c.inFlight == nil {
 		return false, nil
@@ -170,7 +170,7 @@ func (c *Client) knowsCreation(ctx context.Context, buyer, negotiation solana.Pu
 		if err != nil {
 			return false, &JournalError{Op: journalUnfinished, Outcome: transaction.NotSent, Err: err}
 		}
-		// An entry that nobody can authorise any more is no creation.
+		// An entry that can no longer be authorized is no creation.
 		if entry.Key == key && (entry.Authorized || entry.Leased) {
 			return true, nil
 		}
@@ -179,8 +179,8 @@ func (c *Client) knowsCreation(ctx context.Context, buyer, negotiation solana.Pu
 	return entry != nil, err
 }
 
-// createdBefore returns [*AlreadyDone] if a negotiation has been created by this buyer; otherwise nil. It
-// replaces the error of a repeated creation for which the first one has left too little money.
+// createdBefore returns [*AlreadyDone] if this buyer already created the negotiation; otherwise nil. It
+// replaces the error of a repeated creation that fails because the first creation left too little money.
 func (c *Client) createdBefore(ctx context.Context, buyer, negotiation solana.PublicKey) error {
 	done, err := c.resolveConflicts(ctx, conflicts{wallet: buyer, key: creationKey(buyer, negotiation)})
 	if err != nil || done == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// An action that names its deal is sent once, however often it is built. The others can be meant again.
+// An action that names the deal is sent once, however often it is built. The others can be meant again.
 func TestKeyFollowsFromTheInstruction(t *testing.T) {
 	repeatable := map[string]bool{
 		"initialize_config": true, "update_config": true, "set_paused": true, "propose_authority": true,

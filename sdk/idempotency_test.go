@@ -23,8 +23,8 @@ func (a *agent) on(t *testing.T, negotiation solana.PublicKey, lamports uint64) 
 	return action
 }
 
-// again returns the agent after a restart, with a chain that has executed its earlier transactions and
-// executes new ones.
+// again returns the agent as restarted, with a chain that executed the agent's earlier transactions and
+// executes new transactions.
 func (a *agent) again(t *testing.T) *agent {
 	t.Helper()
 	next := a.restart(t)
@@ -78,7 +78,7 @@ func TestRecoveredCreationIsNotRepeated(t *testing.T) {
 				require.Len(t, recovered, 1)
 				require.Equal(t, transaction.Confirmed, recovered[0].Outcome)
 
-				// Another process has called Recover. The buyer has no state, and repeats the purchase.
+				// Another process called Recover. The buyer lost all state, and repeats the purchase.
 				a = a.again(t)
 				second, err := a.create(t, nil)
 				require.NoError(t, err)
@@ -155,7 +155,7 @@ func TestConcurrentCallsSendAnActionOnce(t *testing.T) {
 	})
 }
 
-// The node has not executed the first transaction and returns no status of it.
+// The node did not execute the first transaction and returns no status.
 func TestUnknownOutcomeBlocksOnlyItsNegotiation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, nil)

@@ -29,8 +29,8 @@ type flight struct {
 	// ended is closed at the end of the wait; result is set before, in the background only.
 	ended  chan struct{}
 	result Recovered
-	// background reports whether an earlier process or call left the entry unfinished, and no call of an
-	// action waits for it.
+	// background reports whether an earlier process or call left the entry unfinished, and no action's call
+	// waits for it.
 	background bool
 }
 
@@ -41,7 +41,7 @@ func newInFlight(store JournalStore) *inFlight {
 	return &inFlight{journal: store.OpenJournal(), flights: make(map[solana.Signature]*flight)}
 }
 
-// close ends the client's leases. It does nothing without a journal.
+// close ends the client's leases. If there is no journal, it does nothing.
 func (f *inFlight) close() error {
 	if f == nil {
 		return nil
@@ -49,16 +49,16 @@ func (f *inFlight) close() error {
 	return f.journal.Close()
 }
 
-// errNotAuthorized: the sender has stopped between the two steps that authorise a transaction.
+// errNotAuthorized: the sender stopped between the two steps that authorize a transaction.
 var errNotAuthorized = unsent(errors.New("haggle: the journal never authorised the transaction"))
 
-// revocationLimit is how long a client tries to revoke an entry after a failed Begin or Authorize. The
-// caller's context does not shorten it.
+// revocationLimit is how long a client tries to revoke an entry when Begin or Authorize failed. The caller's
+// context does not shorten it.
 const revocationLimit = 5 * time.Second
 
-// begin writes an entry and authorises it. Only after it returns nil may the transaction be sent. Another
-// entry in flight with the same key is [ErrInJournal]. Its error states NotSent only if the journal proves
-// that no client can send the transaction, and otherwise Unknown.
+// begin writes an entry and authorizes it. The transaction must not be sent unless begin returned nil. If an
+// entry in flight uses the same key, the error is [ErrInJournal]. The error states NotSent only if the
+// journal proves that no client can send the transaction, and otherwise Unknown.
 func (f *inFlight) begin(ctx context.Context, entry JournalEntry) error {
 	f.lock.RLock()
 	defer f.lock.RUnlock()
@@ -78,7 +78,7 @@ func (f *inFlight) begin(ctx context.Context, entry JournalEntry) error {
 	}
 	failed.Op = journalAuthorize
 	if failed.Err = f.journal.Authorize(ctx, entry.Signature); failed.Err != nil {
-		// This call has begun the entry and sends nothing, so while it holds the lease no client does.
+		// This call began the entry and sends nothing, so while it holds the lease no client does.
 		f.withdraw(ctx, failed, func(ctx context.Context, signature solana.Signature) error {
 			return f.journal.Finish(ctx, signature, transaction.NotSent, true)
 		})
@@ -87,8 +87,7 @@ func (f *inFlight) begin(ctx context.Context, entry JournalEntry) error {
 	return nil
 }
 
-// withdraw finishes an entry that is not sent, even if the caller's context has ended, and sets the outcome
-// of the error.
+// withdraw finishes an unsent entry, even if the caller's context ended, and sets the error's outcome.
 func (f *inFlight) withdraw(
 	ctx context.Context, failed *JournalError, finish func(context.Context, solana.Signature) error,
 ) {
@@ -102,8 +101,8 @@ func (f *inFlight) withdraw(
 	failed.Outcome = transaction.NotSent
 }
 
-// end records the outcome of a transaction and returns the error for its sender, which is failure if the
-// record succeeds. If the outcome is unknown, the entry stays unfinished. The caller removes the flight.
+// end records a transaction's outcome and returns the error for the sender, which is failure if the record
+// succeeds. If the outcome is unknown, the entry stays unfinished. The caller removes the flight.
 func (f *inFlight) end(
 	ctx context.Context, signature solana.Signature, failure error, acknowledged bool,
 ) error {
@@ -113,7 +112,7 @@ func (f *inFlight) end(
 	if !outcome.IsFinal() {
 		return failure
 	}
-	// The outcome is recorded even if the caller's context has ended.
+	// The outcome is recorded even if the caller's context ended.
 	if err := f.journal.Finish(context.WithoutCancel(ctx), signature, outcome, acknowledged); err != nil {
 		if outcome == transaction.NotSent {
 			outcome = transaction.Unknown // a later resolution of the unfinished entry sends the transaction
@@ -123,8 +122,8 @@ func (f *inFlight) end(
 	return failure
 }
 
-// revoke finishes an entry that is not authorised, and returns the error of its transaction:
-// errNotAuthorized, or a [*JournalError] if the entry may have been authorised.
+// revoke finishes an unauthorized entry, and returns the transaction's error: errNotAuthorized, or a
+// [*JournalError] if the entry may be authorized.
 func (f *inFlight) revoke(ctx context.Context, signature solana.Signature) error {
 	f.lock.RLock()
 	defer f.lock.RUnlock()
@@ -134,8 +133,8 @@ func (f *inFlight) revoke(ctx context.Context, signature solana.Signature) error
 	return errNotAuthorized
 }
 
-// add adds a flight. If its signature or its key is in flight already, it adds nothing and returns the
-// signature of the other flight.
+// add adds a flight. If the signature or the key is in flight already, it adds nothing and returns the
+// earlier flight's signature.
 func (f *inFlight) add(signature solana.Signature, added *flight) (known solana.Signature) {
 	f.flightsLock.Lock()
 	defer f.flightsLock.Unlock()
@@ -166,8 +165,8 @@ type unfinishedEntry struct {
 	flight *flight
 }
 
-// unfinished returns a wallet's unfinished entries. For each entry without a flight it calls start with a new
-// one.
+// unfinished returns a wallet's unfinished entries. If an entry lacks a flight, it calls start with a new
+// flight.
 func (f *inFlight) unfinished(
 	ctx context.Context, wallet solana.PublicKey, start func(JournalEntry, *flight) bool,
 ) ([]unfinishedEntry, error) {
@@ -207,7 +206,7 @@ func (f *inFlight) confirmed(
 	return entry, nil
 }
 
-// isUnattended reports whether no call of an action waits for an unfinished entry.
+// isUnattended reports whether no action's call waits for an unfinished entry.
 func (f *inFlight) isUnattended(signature solana.Signature) bool {
 	f.flightsLock.Lock()
 	defer f.flightsLock.Unlock()

@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The memory journal knows signatures only: the client itself keeps two calls from sending the same action.
+// The memory journal knows signatures and nothing else: the client itself keeps two calls from sending the
+// same action.
 func TestTwoCallsDoNotSendTheSameAction(t *testing.T) {
 	f := newInFlight(newMemoryJournal())
 	entry := func(signature byte, key byte) JournalEntry {

@@ -12,27 +12,27 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// instructionBuilder builds an instruction of the program on a negotiation, or two of them. Each implementation is in the file of its
-// instruction, which it embeds with the fields that the caller has given.
+// instructionBuilder builds one or two instructions of the program for a negotiation. Each implementation is
+// in the instruction's file, and embeds the instruction with the fields given by the caller.
 type instructionBuilder interface {
 	// InstructionName returns the instruction's name in the IDL.
 	InstructionName() string
-	// build returns the instruction on a snapshot. It changes neither the action nor the builder, so that a copy of
-	// the action can be built on another snapshot.
+	// build returns the instruction for a snapshot. It changes neither the action nor the builder, so copies
+	// of the action can be built for other snapshots.
 	build(ctx context.Context, action *Action) (*builtInstruction, error)
-	// postcondition reports whether the negotiation now shows that the instruction has taken effect on the snapshot
-	// before. It returns false if the state is inconclusive. now is the same deal as before.
+	// postcondition reports whether the negotiation now shows that the instruction took effect on the earlier
+	// snapshot. It returns false if the state is inconclusive. now is the same deal as before.
 	postcondition(before, now *Snapshot) bool
 }
 
-// builtInstruction is the result of an instructionBuilder.
+// builtInstruction is the result of instructionBuilder.
 type builtInstruction struct {
-	// payer pays the transaction's fee unless the caller has named another payer.
+	// payer pays the transaction's fee unless the caller named another payer.
 	payer       solana.PublicKey
 	instruction protocol.AnyInstruction
-	// second is an instruction of the program after it; nil for most builders.
+	// second is the program instruction that follows; nil for most builders.
 	second protocol.AnyInstruction
-	// preparation are the instructions before it, which create token accounts or wrap SOL.
+	// preparation holds the preceding instructions, which create token accounts or wrap SOL.
 	preparation []solana.Instruction
 	warnings    []error
 	// rent is Action.Rent, and treasury is Action.treasury.
@@ -41,13 +41,13 @@ type builtInstruction struct {
 	// inTime is Action.inTime, and sealed is Action.sealed.
 	inTime func(context.Context) error
 	sealed *protocol.SealedPrice
-	// creation and intent are those of a creation; otherwise nil and zero.
+	// creation and intent describe a creation; otherwise nil and zero.
 	creation *protocol.CreateNegotiation
 	intent   solana.Hash
 }
 
-// Negotiation is the handle of a negotiation: its methods return the actions on it, one for each instruction
-// of the program. It needs no node until an action is built.
+// Negotiation is a handle for a negotiation: the methods return actions, one for each instruction of the
+// program. It needs no node until an action is built.
 type Negotiation struct {
 	client  *Client
 	address solana.PublicKey
@@ -57,17 +57,17 @@ type Negotiation struct {
 	err      error
 }
 
-// Negotiation returns the handle of the negotiation at an address. Its actions are built on the chain's state
-// at the time they are built:
+// Negotiation returns a handle for the negotiation at address. Actions are built on the chain's state at the
+// time they are built:
 //
 //	receipt, err := client.Negotiation(address).SubmitOffer(me.PublicKey(), haggle.Offer{Amount: 2_000_000}).Do(ctx, me)
 func (c *Client) Negotiation(address solana.PublicKey) *Negotiation {
 	return &Negotiation{client: c, address: address}
 }
 
-// At returns the handle of a negotiation whose actions are built on a snapshot, for a caller that has decided
-// on it. If the chain has another state by then, [Action.Do] returns [*StateChangedError] or the program
-// answers [protocol.ErrStaleState].
+// At returns a handle for a negotiation, for callers that decided on a snapshot: actions are built on it. If
+// the chain's state differs by then, [Action.Do] returns [*StateChangedError] or the program returns
+// [protocol.ErrStaleState].
 func (c *Client) At(snapshot *Snapshot) *Negotiation {
 	if snapshot == nil {
 		return &Negotiation{client: c, err: fmt.Errorf("%w: snapshot not set", ErrNotAsExpected)}
@@ -75,7 +75,7 @@ func (c *Client) At(snapshot *Snapshot) *Negotiation {
 	return &Negotiation{client: c, address: snapshot.Address, snapshot: snapshot}
 }
 
-// action returns the action of an instruction.
+// action returns an instruction's action.
 func (n *Negotiation) action(builder instructionBuilder) *Action {
 	return &Action{
 		Name: builder.InstructionName(), Negotiation: n.address,
@@ -83,7 +83,7 @@ func (n *Negotiation) action(builder instructionBuilder) *Action {
 	}
 }
 
-// actionBy returns the action of an instruction that a wallet signs.
+// actionBy returns an instruction's action, signed by the given wallet.
 func (n *Negotiation) actionBy(signer solana.PublicKey, builder instructionBuilder) *Action {
 	action := n.action(builder)
 	if action.err == nil && signer.IsZero() {
@@ -92,22 +92,22 @@ func (n *Negotiation) actionBy(signer solana.PublicKey, builder instructionBuild
 	return action
 }
 
-// TokenAccounts are the token accounts to which an action pays.
+// TokenAccounts holds the token accounts that an action pays to.
 type TokenAccounts struct {
 	// Buyer and Seller are the parties' accounts. If zero, the party's associated token account is used; it
-	// is created if it is missing and the party is the signer of the action. An amount that cannot be paid is
-	// recorded for its party.
+	// is created if it is missing and the party signs the action. An amount that cannot be paid is recorded
+	// for that party.
 	Buyer, Seller solana.PublicKey
 	// Treasury is the account for fee and decay, which only [Negotiation.Close] pays.
 	Treasury solana.PublicKey
 	// CreateMissing makes [Negotiation.Close] create a party's missing associated token account at the
-	// closer's expense. By default it does not, because a party could close its account again and again and
+	// closer's expense. By default it does not, because a party could close that account again and again and
 	// make closers pay for it.
 	CreateMissing bool
 }
 
-// PayTo returns a copy of an action that pays to these token accounts. It must be called before the action is
-// built.
+// PayTo returns a copy of the action that pays to these token accounts. It must be called before the action
+// is built.
 func (a *Action) PayTo(accounts TokenAccounts) *Action {
 	changed := *a
 	changed.accounts = accounts
@@ -120,7 +120,7 @@ func (a *Action) PayTo(accounts TokenAccounts) *Action {
 func (a *Action) isBuilt() bool { return a.Instructions != nil }
 
 // Build reads the required state and builds the instructions; without it, [Action.Do], [Action.Transaction]
-// and [Action.Simulate] do so. It returns the same action. A built action keeps its snapshot.
+// and [Action.Simulate] do so. It returns the same action. A built action keeps the snapshot.
 func (a *Action) Build(ctx context.Context) (*Action, error) {
 	if a.err != nil {
 		return nil, a.err

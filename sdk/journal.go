@@ -15,58 +15,57 @@ import (
 )
 
 // JournalStore stores, beyond the life of the process, which transactions have been sent and what their
-// outcomes are. With [Config].Journal each transaction is recorded before it is sent, so that a process that
-// starts after a crash resolves it and does not repeat it: see [Client.Recover]. Packages store/sqlite and
-// store/postgres store the entries in a database that several processes can use at once; store/journaltest tests
-// other stores.
+// outcomes are. With [Config].Journal each transaction is recorded before it is sent, so a process restarted
+// after a crash resolves it and does not repeat it: see [Client.Recover]. Packages store/sqlite and
+// store/postgres store the entries in a database that several processes can use at once; store/journaltest
+// tests other stores.
 type JournalStore interface {
-	// OpenJournal returns a view of the store for one client, with leases of its own. It does no input or
-	// output. [Client.Close] closes the view.
+	// OpenJournal returns a separate view for a client, with separate leases. It does no input or output.
+	// [Client.Close] closes the view.
 	OpenJournal() Journal
 }
 
-// Journal is one client's view of a [JournalStore]. Its methods may be called from several goroutines.
+// Journal is a client's view of a [JournalStore]. It is safe for concurrent use.
 //
-// An entry authorises its transaction to be sent only after two durable steps, Begin and Authorize. The
-// client that begins an entry holds a lease on it. The store renews the leases on authorised entries while its
-// process lives, until the entry is finished or the client is closed. Clients of one store, and of several
-// stores on one database, see each other's entries as leased: see [JournalEntry].Leased.
+// An entry authorizes the transaction to be sent only after two durable steps, Begin and Authorize. The
+// client that begins an entry holds a lease on the entry. The store renews the leases on authorized entries
+// while the process lives, until the entry is finished or the client is closed. Clients that share a store or
+// a database see each other's entries as leased: see [JournalEntry].Leased.
 type Journal interface {
-	// Begin writes an entry that does not authorise anything yet; the entry is durable when Begin returns nil.
-	// An entry with the signature of an unfinished one, or with the wallet and the key of an unfinished or
-	// confirmed one, is [ErrInJournal]. After any other error the entry may have been written.
+	// Begin writes an entry that authorizes nothing yet; the entry is durable when Begin returns nil. It
+	// returns [ErrInJournal] if an unfinished entry uses the same signature, or an unfinished or confirmed
+	// entry uses the same wallet and key. If another error is returned, the entry may have been written.
 	Begin(ctx context.Context, entry JournalEntry) error
-	// Authorize makes an entry that this client has begun authorise its transaction, durably when it returns
-	// nil. It fails if the entry is finished or the client no longer holds the lease. After an error the entry
-	// may have been authorised.
+	// Authorize makes an entry begun by this client authorize the transaction, durably when it returns nil.
+	// It fails if the entry is finished or the client no longer holds the lease. If it returns an error, the
+	// entry may be authorized.
 	Authorize(ctx context.Context, signature solana.Signature) error
-	// Revoke durably finishes an entry that is not authorised as [transaction.NotSent], if this client holds
-	// the lease or the lease has ended. If it returns nil, the journal authorises no client to send the
-	// transaction: the entry is revoked, is unknown, or was finished as NotSent before. It returns an error if
-	// the entry is authorised, another client holds the lease, or the entry has another outcome.
+	// Revoke durably finishes an unauthorized entry as [transaction.NotSent], if this client holds the lease
+	// or the lease expired. If it returns nil, the journal authorizes no client to send the transaction: the
+	// entry is revoked, is unknown, or was already finished as NotSent. It returns an error if the entry is
+	// authorized, if another client holds the lease, or if another outcome is recorded.
 	Revoke(ctx context.Context, signature solana.Signature) error
-	// Finish records the outcome of the transaction with this signature. The first outcome stays; an unknown
-	// signature is no error; an outcome that is not final is an error. acknowledged reports that the caller
-	// of the action has received the outcome; it is false if only a recovery has. A later call can set it,
-	// and none can reset it. Only the holder of the lease can record [transaction.NotSent]; for others it is
-	// an error, because another client may have sent the transaction, and so it is if another outcome is
+	// Finish records the transaction's outcome. The first outcome stays; an unknown signature is no error; an
+	// outcome other than a final outcome is an error. acknowledged reports whether the action's caller
+	// received the outcome; it is false if a recovery alone received it. A later call can set it, and none
+	// can reset it. No client but the lease holder can record [transaction.NotSent]; for others it is an
+	// error, because another client may have sent the transaction, and so it is if another outcome is
 	// recorded.
 	Finish(ctx context.Context, signature solana.Signature, outcome transaction.Outcome, acknowledged bool) error
 	// Unfinished returns a wallet's unfinished entries, in the order in which they were begun. It durably ends
-	// the leases whose time is over, so that their holders can no longer authorise the entries.
+	// the leases whose time is over, so that their holders can no longer authorize the entries.
 	Unfinished(ctx context.Context, wallet solana.PublicKey) iter.Seq2[JournalEntry, error]
-	// Confirmed returns an entry of the wallet that was finished as [transaction.Confirmed]: the entry whose Key
-	// is key, or otherwise the oldest one whose Intent is intent and which has not been acknowledged. It
-	// returns nil if there is none. A key or an intent that is zero matches nothing. The fields that are only
-	// needed to resolve an entry may be missing: Transaction, Blockhash, LastValidBlockHeight, Nonce
-	// and Slot.
+	// Confirmed returns an entry of the wallet finished as [transaction.Confirmed]: the entry whose Key is
+	// key, or otherwise the oldest unacknowledged entry whose Intent is intent. It returns nil if there is
+	// none. A key or an intent that is zero matches nothing. The fields that are only needed to resolve an
+	// entry may be missing: Transaction, Blockhash, LastValidBlockHeight, Nonce and Slot.
 	Confirmed(ctx context.Context, wallet solana.PublicKey, key, intent solana.Hash) (*JournalEntry, error)
-	// Attempted returns the wallet's latest entry whose Intent is intent, if it was begun at or after a time and
-	// finished as [transaction.NotSent] or [transaction.Expired]; otherwise nil. A zero intent matches nothing.
-	// The fields that are only needed to resolve an entry may be missing.
+	// Attempted returns the wallet's latest entry whose Intent is intent, if it was begun at or after the
+	// given time and finished as [transaction.NotSent] or [transaction.Expired]; otherwise nil. A zero intent
+	// matches nothing. The fields that are only needed to resolve an entry may be missing.
 	Attempted(ctx context.Context, wallet solana.PublicKey, intent solana.Hash, since time.Time) (*JournalEntry, error)
-	// Close ends the client's leases. Begin and Authorize then fail; the other methods work until the store is
-	// closed. A second call does nothing.
+	// Close ends the client's leases. Begin and Authorize then fail; all other methods work until the store
+	// is closed. A second call does nothing.
 	Close() error
 }
 
@@ -77,39 +76,40 @@ type JournalEntry struct {
 	// Action is the instruction's name in the IDL; empty for a transaction without an instruction of this
 	// program.
 	Action string `json:"action,omitempty"`
-	// Negotiation is the negotiation's address; zero if the action is not on one.
+	// Negotiation is the negotiation's address; zero if the action is not about a negotiation.
 	Negotiation solana.PublicKey `json:"negotiation,omitzero"`
 	// Key is the idempotency key. A wallet does not execute two actions with one key.
 	Key solana.Hash `json:"key,omitzero"`
-	// Intent is a hash of the action's content. An action that is built anew after a crash has the same
-	// intent.
+	// Intent is the action's hashed content. If an action is built anew after a crash, the intent is the
+	// same.
 	Intent solana.Hash `json:"intent,omitzero"`
 	// SessionID is the session id of the negotiation that the transaction creates; otherwise zero.
 	SessionID uint64 `json:"session_id,omitempty"`
 	// Signature is the payer's signature, which identifies the transaction on chain.
 	Signature solana.Signature `json:"signature"`
-	// Blockhash is the transaction's blockhash: a recent block's, or with Nonce the nonce's value.
+	// Blockhash is the transaction's blockhash: a recent block's, or the nonce's value if Nonce is set.
 	Blockhash solana.Hash `json:"blockhash"`
-	// LastValidBlockHeight is the last height of a block that the transaction can be in; zero with Nonce.
+	// LastValidBlockHeight is the greatest height of blocks that can include the transaction; zero with
+	// Nonce.
 	LastValidBlockHeight uint64 `json:"last_valid_block_height,omitempty"`
-	// Nonce is the nonce account of a transaction with a durable nonce, which can be executed until that
-	// account has another value.
+	// Nonce is the nonce account used by the transaction, if any. The transaction can be executed until that
+	// account's value changes.
 	Nonce solana.PublicKey `json:"nonce,omitzero"`
-	// Slot is a slot before which the transaction cannot have been executed; zero if that is not known.
+	// Slot is a lower bound for the slot that can include the transaction; zero if it is not known.
 	Slot uint64 `json:"slot,omitempty"`
-	// Commitment is the commitment at which the transaction counts as confirmed; if empty, it is the
-	// client's.
+	// Commitment is the commitment required to count the transaction as confirmed; if empty, the client's is
+	// used.
 	Commitment rpc.CommitmentType `json:"commitment,omitempty"`
 	// Transaction is the signed transaction as it is sent.
 	Transaction []byte `json:"transaction,omitempty"`
 	// Begun is the machine's time of Begin.
 	Begun time.Time `json:"begun"`
-	// Authorized reports whether the entry authorises the transaction to be sent. Only [Journal].Unfinished
-	// sets it. The client never sends an entry's transaction if it is false, but revokes the entry.
+	// Authorized reports whether the entry authorizes the transaction to be sent. [Journal].Unfinished alone
+	// sets it. If it is false, the client never sends the transaction, but revokes the entry.
 	Authorized bool `json:"-"`
-	// Leased reports whether another client waits for the outcome and writes it. Only [Journal].Unfinished
+	// Leased reports whether another client waits for the outcome and writes it. [Journal].Unfinished alone
 	// sets it. The client then sends nothing that conflicts with the transaction. It resolves the transaction
-	// itself when the lease has ended: the other client is closed, or its process has died.
+	// itself when the lease ended: the leasing client is closed, or its process died.
 	Leased bool `json:"-"`
 }
 
@@ -132,9 +132,9 @@ func (e *JournalEntry) validity() send.Validity {
 }
 
 var (
-	// ErrInJournal: the journal has an unfinished entry with this signature, or an entry with this key.
+	// ErrInJournal: the journal contains an unfinished entry for this signature, or an entry for this key.
 	ErrInJournal = errors.New("haggle: the transaction or its key is in the journal already")
-	// ErrNoJournal: the client has no journal to recover from.
+	// ErrNoJournal: the client cannot recover, because it uses no journal.
 	ErrNoJournal = errors.New("haggle: the client has no journal")
 )
 
@@ -145,13 +145,14 @@ type JournalError struct {
 	Op string
 	// Signature is the transaction's signature; zero with the last three.
 	Signature solana.Signature
-	// Outcome is the outcome of the transaction. With "begin" and "authorize" it is transaction.NotSent if the
-	// journal proves that no process can send the transaction, otherwise transaction.Unknown: this client has
-	// not sent it, but another client may. With "finish" the entry stays unfinished until it is resolved again.
+	// Outcome is the outcome of the transaction. With "begin" and "authorize" it is transaction.NotSent if
+	// the journal proves that no process can send the transaction, otherwise transaction.Unknown: this client
+	// did not send it, but another client may. With "finish" the entry stays unfinished until a further
+	// attempt resolves it.
 	Outcome transaction.Outcome
 	// Err is the journal's error.
 	Err error
-	// Failure is the transaction's own error: with "finish" its failure, otherwise nil or an
+	// Failure is the transaction's own error: with "finish" the failure, otherwise nil or an
 	// [*transaction.UnknownOutcomeError] for [Client.Outcome].
 	Failure error
 }

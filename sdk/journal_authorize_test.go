@@ -88,7 +88,7 @@ func TestEntryThatCannotBeRevokedIsUnknown(t *testing.T) {
 func TestEntryThatIsNotAuthorizedIsNeverSent(t *testing.T) {
 	a := newAgent(t, map[string]func(int) (any, error){"getSignatureStatuses": executed(testSlot)})
 	entry := a.abandon(t, a.pay(t, 1))
-	a.journal.authorized[entry.Signature] = false // its process was killed before the second step
+	a.journal.authorized[entry.Signature] = false // the process was killed before the second step
 	a = a.restart(t)
 	recovered, err := a.Recover(t.Context(), a.me.PublicKey())
 	require.NoError(t, err)
@@ -115,7 +115,7 @@ func TestTransactionInFlightIsNotReportedAsNotSent(t *testing.T) {
 	assert.Equal(t, transaction.Unknown, transaction.OutcomeOf(err))
 	assert.Contains(t, f.flights, entry.Signature)
 
-	// So does the entry of another client that has sent it.
+	// So does the entry of another client, which sent it.
 	f.remove(entry.Signature)
 	err = f.begin(t.Context(), again)
 	require.ErrorIs(t, err, ErrInJournal)

@@ -62,7 +62,7 @@ func TestFailedFinishReturnsTheOutcome(t *testing.T) {
 	require.NotNil(t, receipt)
 	assert.Equal(t, transaction.Confirmed, transaction.OutcomeOf(err))
 
-	// The action is not repeated before its outcome is recorded.
+	// The action is not repeated before the outcome is recorded.
 	_, err = a.pay(t, 1).Do(t.Context(), a.me)
 	require.ErrorIs(t, err, ErrUnresolved)
 	assert.Equal(t, transaction.NotSent, transaction.OutcomeOf(err))

@@ -9,12 +9,12 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 )
 
-// leasePoll is the interval at which the journal is read while another client holds the lease on an entry.
+// leasePoll is the interval for reading the journal while another client holds the lease on an entry.
 const leasePoll = time.Second
 
 var errLeased = errors.New("haggle: another client waits for the outcome")
 
-// pauseForLease waits until the journal is to be read again.
+// pauseForLease waits until the journal must be read again.
 func (c *Client) pauseForLease(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -26,7 +26,7 @@ func (c *Client) pauseForLease(ctx context.Context) error {
 	}
 }
 
-// afterLease waits for the end of another client's lease. The result has a flight if the entry is unfinished
+// afterLease waits for another client's lease to end. The result contains a flight if the entry is unfinished
 // then.
 func (c *Client) afterLease(ctx context.Context, entry JournalEntry) (unfinishedEntry, error) {
 	for began := time.Now(); time.Since(began) < send.OutcomeLimit; {

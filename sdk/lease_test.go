@@ -46,7 +46,7 @@ func (s *sharedJournal) endLeases() {
 	s.leased = false
 }
 
-// besides has another process of the agent's begin an action, which it holds the lease on.
+// besides lets another process of the agent begin an action and hold the lease on it.
 func besides(t *testing.T, begin func(a *agent) *Action) (*agent, *sharedJournal, JournalEntry) {
 	t.Helper()
 	a := newBuyer(t)
@@ -118,7 +118,7 @@ func TestTransactionOfADeadProcessIsResolvedAfterItsLease(t *testing.T) {
 	})
 }
 
-// The other process may still return the outcome of the same purchase to its caller: then this is a second
+// The first process may still return the same purchase's outcome to the caller: then this is a second
 // purchase.
 func TestCreationWaitsForAnotherProcess(t *testing.T) {
 	for name, killed := range map[string]bool{"that is killed": true, "that returns its outcome": false} {

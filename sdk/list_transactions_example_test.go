@@ -12,7 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// An index stores the last transaction of each page, and continues from there after a restart.
+// An index stores the last transaction of each page, and continues from there when it is restarted.
 func ExampleListTransactions() {
 	var (
 		ctx    context.Context

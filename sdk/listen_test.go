@@ -16,7 +16,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// listenSource is a scripted source of events. It refuses its first streams.
+// listenSource is a scripted source of events. It refuses the first streams.
 type listenSource struct {
 	refuses int
 	streams chan *listenStream

@@ -19,7 +19,7 @@ import (
 // minimumAge is the age before which no transaction with a blockhash counts as expired.
 const minimumAge = 90 * time.Second
 
-// clusterNode returns a node whose finalized height is two blocks per second, 150 of which a blockhash lives.
+// clusterNode returns a node whose finalized height is two blocks per second. A blockhash lives 150 blocks.
 func clusterNode(t *testing.T) *scriptedNode {
 	t.Helper()
 	began := time.Now()
@@ -38,7 +38,7 @@ func clusterNode(t *testing.T) *scriptedNode {
 	return scripted
 }
 
-// lyingNode returns a node that claims from the beginning that the transaction has expired.
+// lyingNode returns a node that claims from the beginning that the transaction expired.
 func lyingNode(t *testing.T) *scriptedNode {
 	scripted := clusterNode(t)
 	scripted.answers["getEpochInfo"] = always(object{"absoluteSlot": testSlot, "blockHeight": testLastValid + 1})
@@ -113,8 +113,8 @@ func TestLoneLyingNodeExpiresNothingBeforeTheMinimumAge(t *testing.T) {
 			require.ErrorIs(t, err, transaction.ErrExpired)
 			assert.GreaterOrEqual(t, time.Since(began), minimumAge)
 
-			// The policy requests the outcome of a transaction that it signed a while ago, of another client:
-			// the sender's knows the outcome.
+			// The policy signed a transaction of another client a while ago and requests the outcome: the
+			// sender's client knows it.
 			client, _, _ = newScripted(t, nil)
 			client.useNodes(lyingNode(t))
 			unknown := &transaction.UnknownOutcomeError{Signature: tx.Signatures[0], LastValidBlockHeight: lastValid,

@@ -14,21 +14,21 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// memoryJournal is a journal in memory, for tests that replace clients instead of killing processes. Its
+// memoryJournal is a journal in memory, for tests that replace clients instead of killing processes. The
 // methods return the errors that the test sets.
 type memoryJournal struct {
 	lock     sync.Mutex
 	entries  []JournalEntry
 	outcomes map[solana.Signature]transaction.Outcome
-	// acknowledged are the transactions whose senders have received the outcome.
+	// acknowledged holds the transactions whose senders received the outcome.
 	acknowledged map[solana.Signature]bool
 	authorized   map[solana.Signature]bool
 	// begun counts the calls of Begin that added an entry, finished the calls of Finish that changed one.
 	begun, finished int
-	// afterBegin is called after an entry is added, afterAuthorize after it is authorised.
+	// afterBegin is called when an entry was added, afterAuthorize when it was authorized.
 	afterBegin, afterAuthorize            func()
 	beginFails, finishFails, listingFails error
-	// beginCommits and authorizeFails are the errors of Begin and Authorize after their writes.
+	// beginCommits and authorizeFails hold the errors returned by Begin and Authorize after their writes.
 	beginCommits, authorizeFails error
 	revokeFails                  error
 }
@@ -173,7 +173,7 @@ func (m *memoryJournal) Unfinished(
 	}
 }
 
-// outcome returns the outcome of a transaction. It returns false if the transaction is unfinished.
+// outcome returns a transaction's outcome. It returns false if the transaction is unfinished.
 func (m *memoryJournal) outcome(signature solana.Signature) (transaction.Outcome, bool) {
 	m.lock.Lock()
 	defer m.lock.Unlock()

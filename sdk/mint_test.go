@@ -13,8 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// mintData returns the bytes of an initialised mint with six decimals, and of its extensions, if there are
-// any.
+// mintData returns the bytes of an initialized mint with six decimals, and any extensions.
 func mintData(extensions ...[]byte) []byte {
 	data := make([]byte, mintSize)
 	data[mintOffsetDecimals], data[mintOffsetInitialised] = 6, 1
@@ -35,7 +34,7 @@ func extended(data []byte, accountType byte, extensions ...[]byte) []byte {
 	return long
 }
 
-// extension returns an extension in the format of Token-2022.
+// extension returns an extension in Token-2022 format.
 func extension(kind uint16, value ...byte) []byte {
 	encoded := binary.LittleEndian.AppendUint16(nil, kind)
 	return append(binary.LittleEndian.AppendUint16(encoded, uint16(len(value))), value...)

@@ -18,21 +18,21 @@ func malformed(text string, values ...any) error {
 	return fmt.Errorf("haggle: %w", rpcpool.Malformed(text, values...))
 }
 
-// nodes is the JSON-RPC client that sends its requests through the pool and returns errors of this package.
+// nodes is the JSON-RPC client that sends requests through the pool and returns errors of this package.
 type nodes struct {
 	oneByOne
 	pool *rpcpool.Pool
 }
 
-// CallForInto sends a request and decodes its result.
+// CallForInto sends a request and decodes the result.
 func (n nodes) CallForInto(ctx context.Context, out any, method string, params []any) error {
 	return nodeError(method, n.pool.Call(ctx, out, method, params))
 }
 
-// errOneByOne is the error of a batch and of a request with a callback: the pool could not check the answers.
+// errOneByOne is the error for batches and requests with a callback: the pool could not check the responses.
 var errOneByOne = errors.New("haggle: batches and callbacks are not supported: send single requests")
 
-// oneByOne has the methods of a JSON-RPC client that are not supported.
+// oneByOne implements the methods of a JSON-RPC client that are not supported.
 type oneByOne struct{}
 
 // CallWithCallback returns an error.
@@ -53,27 +53,27 @@ func (n nodes) Close() error {
 	return nil
 }
 
-// syncSlot requests the slot of the nodes before the client's first decision about money. Afterwards the answer
-// of a node that is behind is not used, even if that node is the first one.
+// syncSlot requests the slot of the nodes before the client's first decision about money. Afterwards
+// responses from a node that is behind are not used, even if it is the first node.
 func (c *Client) syncSlot(ctx context.Context) { c.pool.SyncSlot(ctx, c.commitment) }
 
-// clientOfNode returns the client of one of several nodes.
+// clientOfNode returns a client for a single node among several.
 func clientOfNode(single rpcpool.Single) *rpc.Client {
 	return rpc.NewWithCustomRPCClient(singleNode{single: single})
 }
 
-// singleNode is the JSON-RPC client of one of several nodes. It serves read requests only.
+// singleNode is the JSON-RPC client for a single node among several. It serves read requests only.
 type singleNode struct {
 	oneByOne
 	single rpcpool.Single
 }
 
-// CallForInto sends a request and decodes its result.
+// CallForInto sends a request and decodes the result.
 func (n singleNode) CallForInto(ctx context.Context, out any, method string, params []any) error {
 	return nodeError(method, n.single.Call(ctx, out, method, params))
 }
 
-// nodeError adds the method to an error of the pool. A closed pool is a closed client.
+// nodeError adds the method to an error of the pool. If the pool is closed, so is the client.
 func nodeError(method string, err error) error {
 	if err == nil {
 		return nil
@@ -89,7 +89,7 @@ func nodeError(method string, err error) error {
 	return &transaction.RequestError{Method: method, Err: err}
 }
 
-// closedError is an error of a closed pool.
+// closedError is the error when the pool is closed.
 type closedError struct{ error }
 
 func (e closedError) Unwrap() []error { return []error{ErrClientClosed, e.error} }

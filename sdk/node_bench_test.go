@@ -19,7 +19,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// instantly answers every request at once, without a connection.
+// instantly responds to every request at once, without connecting.
 type instantly struct {
 	genesis, balance string
 }
@@ -41,8 +41,8 @@ func (i instantly) RoundTrip(request *http.Request) (*http.Response, error) {
 		Body: io.NopCloser(strings.NewReader(body)), Request: request}, nil
 }
 
-// BenchmarkCall measures the cost of a JSON-RPC call beyond the connection: with the bare JSON-RPC client,
-// with this package's and one node, with three, and with telemetry.
+// BenchmarkCall measures the cost of JSON-RPC calls beyond the connection: with the bare JSON-RPC client,
+// with this package and one, then three nodes, then telemetry.
 func BenchmarkCall(b *testing.B) {
 	connection := &http.Client{Transport: instantly{
 		genesis: `"4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY"`,

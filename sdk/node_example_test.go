@@ -16,8 +16,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// An agent with nodes of three providers continues as long as one of them is healthy, and no read goes back
-// in time.
+// An agent with nodes of three providers continues as long as any node is healthy, and no read goes back in
+// time.
 func ExampleConfig_fallbacks() {
 	client, err := haggle.NewClient(haggle.Config{
 		Endpoint: "https://api.devnet.solana.com",
@@ -50,7 +50,7 @@ func ExampleConfig_fallbacks() {
 	}
 }
 
-// Any exporter of OpenTelemetry's can receive the spans and metrics of a client.
+// Any OpenTelemetry exporter can receive a client's spans and metrics.
 func ExampleConfig_telemetry() {
 	var (
 		tracers trace.TracerProvider // for example a *trace.TracerProvider of go.opentelemetry.io/otel/sdk

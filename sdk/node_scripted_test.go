@@ -25,12 +25,12 @@ import (
 // busyAttempts is the number of requests to a node that is always too busy.
 const busyAttempts = rpcpool.BusyRounds
 
-// oneNode is the JSON-RPC client of a scripted node.
+// oneNode is the JSON-RPC client for a scripted node.
 type oneNode struct {
 	jsonrpc.RPCClient
 }
 
-// scriptedPools are the pools of the nodes, which keep their health.
+// scriptedPools holds the pools of the nodes, which keep their health.
 var scriptedPools sync.Map
 
 func (n oneNode) pool() *rpcpool.Pool {
@@ -100,7 +100,7 @@ func (s scriptedTransport) Stream(ctx context.Context, method string, params []a
 func (s scriptedTransport) CloseIdleConnections() {}
 
 // scriptedNode answers as a node does in rare states: it loses transactions, does not answer, is behind. The
-// test controls its time.
+// test controls the node's time.
 type scriptedNode struct {
 	jsonrpc.RPCClient
 	answers map[string]func(call int) (any, error)
@@ -214,14 +214,14 @@ func (n *scriptedNode) blockhashValid(call int) (any, error) {
 	return object{"context": object{"slot": epoch.(object)["absoluteSlot"]}, "value": height <= testLastValid}, err
 }
 
-// storedClock returns the Clock sysvar with this Unix time.
+// storedClock returns the Clock sysvar at this Unix time.
 func storedClock(now int64) any {
 	data := make([]byte, clockSize)
 	binary.LittleEndian.PutUint64(data[clockOffsetUnixTime:], uint64(now))
 	return storedAccount(sysvarOwner, data)
 }
 
-// withClock adds the Clock sysvar to a scripted answer that has only the account before it.
+// withClock adds the Clock sysvar to a scripted response that contains just the preceding account.
 func withClock(answer any, requested []solana.PublicKey) any {
 	scripted, ok := answer.(object)
 	if !ok {
@@ -243,7 +243,7 @@ func (n *scriptedNode) called(method string) int {
 	return n.calls[method]
 }
 
-// confirmedAfter returns the statuses of transactions that are confirmed after a time from now.
+// confirmedAfter returns the statuses of transactions that are confirmed after a delay from now.
 func confirmedAfter(delay time.Duration) func(solana.Signature) any {
 	began := time.Now()
 	return func(solana.Signature) any {

@@ -16,7 +16,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// answering returns a node that answers every request with the same result or error, which is given as JSON.
+// answering returns a node that sends a fixed result or error as every response, given as JSON.
 func answering(content string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, _ := readRequest(r)
@@ -24,7 +24,7 @@ func answering(content string) http.HandlerFunc {
 	}
 }
 
-// readRequest returns a request's identity, as JSON, and its method.
+// readRequest returns a request's identity, as JSON, and method.
 func readRequest(r *http.Request) (id, method string) {
 	var request struct {
 		ID     json.RawMessage

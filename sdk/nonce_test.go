@@ -90,7 +90,7 @@ func TestTransactionWithANonceExpiresOnlyWithTheNonce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, nil)
 		a.nonceIs(solana.Hash{8})
-		// Any blockhash of that time has expired long ago.
+		// Any blockhash of that time expired long ago.
 		a.node.answers["getEpochInfo"] = always(object{"absoluteSlot": testSlot,
 			"blockHeight": 10 * testLastValid})
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
@@ -103,7 +103,7 @@ func TestTransactionWithANonceExpiresOnlyWithTheNonce(t *testing.T) {
 		assert.Equal(t, solana.Hash{8}, unknown.Blockhash)
 		assert.Greater(t, a.node.called("sendTransaction"), 100)
 
-		// In another process: the nonce has another value, and another transaction has changed it.
+		// In another process: the nonce value differs, because another transaction changed it.
 		a = a.restart(t)
 		a.nonceIs(solana.Hash{9})
 		recovered, err := a.Recover(t.Context(), a.me.PublicKey())
@@ -133,8 +133,7 @@ func TestTransactionThatHasUsedItsNonceIsConfirmed(t *testing.T) {
 	})
 }
 
-// A node that has deleted the blocks in which the transaction may be cannot prove that it has not been
-// executed.
+// A node that deleted the blocks that may contain the transaction cannot prove that it was never executed.
 func TestOldUsedNonceNeedsANodeWithItsBlocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, nil)

@@ -66,7 +66,7 @@ func TestOutcomeOfAnError(t *testing.T) {
 	}
 }
 
-// Only a proven outcome is safe to repeat: no other error may count as "not sent".
+// Unless its outcome is proven, an action is not safe to repeat: no other error may count as "not sent".
 func TestUnprovenErrorsAreUnknown(t *testing.T) {
 	signature := solana.Signature{1}
 	unknown := &transaction.UnknownOutcomeError{Signature: signature, Cause: context.Canceled}
@@ -94,7 +94,7 @@ type wrapsNothing struct{}
 func (wrapsNothing) Error() string { return "wraps nothing" }
 func (wrapsNothing) Unwrap() error { return nil }
 
-// Each step of Do before the send is safe to repeat, whatever the node or the signer answers.
+// Each step of Do before the send is safe to repeat, whatever the node or signer returns.
 func TestErrorsBeforeTheSendAreNotSent(t *testing.T) {
 	for _, method := range []string{"getLatestBlockhash", "simulateTransaction"} {
 		t.Run(method, func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestErrorsBeforeTheSendAreNotSent(t *testing.T) {
 	})
 }
 
-// silentSigner is a remote signer that does not answer in time.
+// silentSigner is a remote signer that does not respond in time.
 type silentSigner struct{ Signer }
 
 func (silentSigner) SignMessage(context.Context, []byte) (solana.Signature, error) {

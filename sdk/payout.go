@@ -12,13 +12,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// isMissing reports whether an account is still to be created. An address that only has lamports counts as
-// missing.
+// isMissing reports whether an account is still to be created. An address holding nothing but lamports counts
+// as missing.
 func isMissing(account *rpc.Account) bool {
 	return account == nil || (account.Owner == solana.SystemProgramID && len(account.Data.GetBinary()) == 0)
 }
 
-// payouts are the token accounts to which the parties are paid, and the mint that the program needs beside
+// payouts holds the token accounts that the parties are paid to, and the mint that the program needs beside
 // them.
 type payouts struct {
 	mint          *token.Mint
@@ -29,21 +29,21 @@ type payouts struct {
 
 // payoutRequest selects the parties' token accounts for an instruction.
 type payoutRequest struct {
-	// payer pays the transaction's fee, and for its own associated account if that is missing.
+	// payer pays the transaction's fee, and for the payer's own associated account if it is missing.
 	payer solana.PublicKey
 	// withoutBuyer and withoutSeller leave a party out that the instruction does not pay.
 	withoutBuyer, withoutSeller bool
-	// unpaidSeller reports whether the seller gets nothing although its account is named. The transaction
-	// then does not create the account.
+	// unpaidSeller reports whether the seller receives nothing although the seller's account is named. The
+	// transaction then does not create the account.
 	unpaidSeller bool
 }
 
-// payouts returns the token accounts to which the parties are paid: the named one, otherwise the associated
-// one.
+// payouts returns the token accounts that the parties are paid to: the named account, otherwise the
+// associated account.
 //
-// The associated account cannot make the transaction fail, whatever its owner does to it until the
+// The associated account cannot make the transaction fail, whatever the owner does to it until the
 // transaction is executed: the program records the amount if it cannot be paid. Any other account can, so
-// only the caller names one.
+// callers alone name such accounts.
 func (a *Action) payouts(ctx context.Context, request payoutRequest) (p payouts, err error) {
 	c, n := a.client, a.snapshot
 	if p.mint, err = c.mintOf(ctx, n.TokenMint); err != nil {
@@ -66,8 +66,8 @@ func (a *Action) payouts(ctx context.Context, request payoutRequest) (p payouts,
 	return p, nil
 }
 
-// payee returns the token account of a party: the named one, otherwise the associated one. The payer's own is
-// created if it is missing and creates is set.
+// payee returns a party's token account: the named account, otherwise the associated account. The payer's own
+// is created if it is missing and creates is set.
 func (c *Client) payee(
 	ctx context.Context, mint *token.Mint, payer, party, named solana.PublicKey, creates bool,
 ) (address solana.PublicKey, creation []solana.Instruction, err error) {
@@ -82,7 +82,7 @@ func (c *Client) payee(
 	return createAssociated(mint, payer, party, address)
 }
 
-// canBePaid reports whether the program pays tokens of a mint to an account as the owner's. signs reports
+// canBePaid reports whether the program pays the mint's tokens to an account as the owner's. signs reports
 // whether the owner signs.
 func canBePaid(
 	address solana.PublicKey, stored *rpc.Account, slot uint64, mint *token.Mint, owner solana.PublicKey,
@@ -92,8 +92,8 @@ func canBePaid(
 	return err == nil && account.Receives(mint, owner, signs)
 }
 
-// otherAccount returns a token account of an owner that can be paid without the owner's signature; zero if
-// there is none. A node can name any account, so this is only for instructions of which the program checks
+// otherAccount returns a token account of the owner that can be paid without the owner's signature; zero if
+// there is none. A node can name any account, so this is only for instructions that make the program check
 // the owner.
 func (c *Client) otherAccount(
 	ctx context.Context, mint *token.Mint, owner solana.PublicKey,
@@ -115,9 +115,9 @@ func (c *Client) otherAccount(
 	return solana.PublicKey{}, nil
 }
 
-// claimingAccount returns the token account that a party claims to: the named one, otherwise the associated
-// one, which is created if it is missing. The program pays a claim to any account, so an account that only a
-// node has named is never used.
+// claimingAccount returns the token account that a party claims to: the named account, otherwise the
+// associated account, which is created if it is missing. The program pays a claim to any account, so an
+// account named by nothing but a node is never used.
 func (c *Client) claimingAccount(
 	ctx context.Context, named, party solana.PublicKey, mint *token.Mint,
 ) (solana.PublicKey, []solana.Instruction, error) {
@@ -143,7 +143,7 @@ func (c *Client) claimingAccount(
 
 var errCannotReceive = errors.New("haggle: the party's associated token account cannot receive (name a destination)")
 
-// accountOrAssociated returns the named token account, otherwise the owner's associated one.
+// accountOrAssociated returns the named token account, otherwise the owner's associated account.
 func accountOrAssociated(named, owner solana.PublicKey, mint *token.Mint) (solana.PublicKey, error) {
 	if !named.IsZero() {
 		return named, nil

@@ -24,9 +24,9 @@ func withCloseAuthority(data []byte) []byte {
 	return data
 }
 
-// A party can close, freeze or reassign its token account at any time. The associated account cannot make the
-// transaction fail then, because the program records the amount; another account of the party could, so only
-// the caller names one. The client does not even request a list.
+// A party can close, freeze or reassign a token account at any time. The associated account cannot make the
+// transaction fail then, because the program records the amount; another account of the party could, so
+// callers alone name such accounts. The client does not even request a list.
 func TestPartyIsPaidAtItsAssociatedAccountInAnyState(t *testing.T) {
 	frozen := func(owner solana.PublicKey) []byte { return tokenAccountData(owner, token.StateFrozen) }
 	usable := func(owner solana.PublicKey) []byte { return tokenAccountData(owner, token.StateInitialized) }
@@ -98,7 +98,7 @@ func TestPartyIsPaidAtItsAssociatedAccountInAnyState(t *testing.T) {
 	}
 }
 
-// A close pays to any account that its owner alone controls; otherwise the recorded amount would wait.
+// Closing pays to any account that the owner alone controls; otherwise the recorded amount would wait.
 func TestClosePaysAnAccountWithoutOtherAuthorities(t *testing.T) {
 	owner := newKeypair(t).PublicKey()
 	clean, delegated := newKeypair(t).PublicKey(), newKeypair(t).PublicKey()
@@ -150,7 +150,7 @@ func TestClosePaysAnAccountWithoutOtherAuthorities(t *testing.T) {
 	}
 }
 
-// A party with too many accounts to list must not prevent a close by the other one.
+// A party with too many accounts to list must not prevent the counterparty from closing.
 func TestCloseFallsBackToTheAssociatedAccount(t *testing.T) {
 	owner := newKeypair(t).PublicKey()
 	associated, err := token.AssociatedAddress(owner, keptMint, solana.TokenProgramID)

@@ -14,14 +14,15 @@ import (
 )
 
 // precondition is the part of a negotiation's state that an action depends on; fields that are nil do not
-// matter. [Action.Do] reads the negotiation again before it signs, unless Build read it within newSnapshot,
+// matter. [Action.Do] reads the negotiation again before signing, unless Build read it within newSnapshot,
 // and returns a [*StateChangedError] if the precondition is not met.
 type precondition struct {
 	// absent: nothing exists at the address yet.
 	absent bool
-	// created is the time of the negotiation's creation, which differs for another one at the same address.
+	// created is the time of the negotiation's creation, which differs for later negotiations with that
+	// address.
 	created *int64
-	// terms is the terms hash of an invitation.
+	// terms is an invitation's terms hash.
 	terms *solana.Hash
 	stage *protocol.Stage
 	// status is the negotiation's status.
@@ -44,7 +45,7 @@ type requiredMilestone struct {
 	state protocol.MilestoneState
 }
 
-// requiredPayout is the recorded amount of a party.
+// requiredPayout is a party's recorded amount.
 type requiredPayout struct {
 	party  solana.PublicKey
 	amount uint64
@@ -53,7 +54,7 @@ type requiredPayout struct {
 // isZero reports whether every state meets the precondition.
 func (p precondition) isZero() bool { return p == precondition{} }
 
-// isMet reports whether a negotiation meets the precondition; nil is a negotiation that does not exist.
+// isMet reports whether a negotiation meets the precondition; nil is a missing negotiation.
 func (p precondition) isMet(now *Snapshot) bool {
 	if now == nil {
 		return p.absent || p.isZero()
@@ -74,14 +75,13 @@ func (p precondition) isMet(now *Snapshot) bool {
 
 func isAs[T comparable](required *T, actual T) bool { return required == nil || *required == actual }
 
-// termsOf returns the terms hash of a decoded negotiation, because a caller may have made a snapshot without
-// Data.
+// termsOf returns a decoded negotiation's terms hash, because callers may make snapshots without Data.
 func termsOf(n *Snapshot) solana.Hash {
 	return solana.Hash(protocol.TermsHash(n.Address, n.Negotiation.AppendTo(nil)))
 }
 
-// preconditionOf returns the precondition of an instruction that is built on a snapshot: the snapshot's values
-// of the state that the instruction depends on. The snapshot is nil for a creation.
+// preconditionOf returns the precondition for an instruction that is built on a snapshot: the snapshot's
+// values of the state that the instruction depends on. The snapshot is nil for a creation.
 func preconditionOf(effects protocol.Effects, n *Snapshot) (p precondition) {
 	for _, guard := range effects.Guards {
 		switch guard.State {
@@ -117,8 +117,8 @@ func preconditionOf(effects protocol.Effects, n *Snapshot) (p precondition) {
 	return p
 }
 
-// StateChangedError is the error of an action whose precondition is no longer met. Nothing has been signed.
-// errors.Is finds [protocol.ErrStaleState], with which the program would or might have refused the action.
+// StateChangedError is the error of an action whose precondition is no longer met. Nothing was signed.
+// [errors.Is] finds [protocol.ErrStaleState], the error that the program would or might have returned.
 type StateChangedError struct {
 	// Action is the instruction's name in the IDL.
 	Action string
@@ -126,7 +126,7 @@ type StateChangedError struct {
 	Negotiation solana.PublicKey
 	// Before is the snapshot that the action was built on; nil for a creation.
 	Before *Snapshot
-	// Now is the negotiation's current state; nil if it has been closed.
+	// Now is the negotiation's current state; nil if it is closed.
 	Now *Snapshot
 }
 
@@ -141,22 +141,22 @@ func (e *StateChangedError) Error() string {
 // Unwrap returns the program's refusal.
 func (e *StateChangedError) Unwrap() error { return protocol.Refusal(protocol.ErrStaleState) }
 
-// ErrAlreadyDone: the action has taken effect before.
+// ErrAlreadyDone: the action took effect before.
 var ErrAlreadyDone = transaction.WithOutcome(errors.New("haggle: the action has been done already"),
 	transaction.Confirmed)
 
 // AlreadyDone is the error of an action whose postcondition is met: this very action was sent earlier, or
-// another one with the same effect, possibly by another sender. Nothing has been signed now. errors.Is finds
+// another action to the same effect, possibly by another sender. Nothing was signed now. [errors.Is] finds
 // [ErrAlreadyDone].
 type AlreadyDone struct {
 	// Action is the instruction's name in the IDL.
 	Action string
-	// Negotiation is the address of the negotiation that has the effect. For a creation it can differ from
-	// the new action's address, because the session ids differ.
+	// Negotiation is the address of the affected negotiation. For a creation it can differ from the new
+	// action's address, because the session ids differ.
 	Negotiation solana.PublicKey
-	// Now is the negotiation's current state; nil if it has been closed, or has not been read.
+	// Now is the negotiation's current state; nil if it is closed or was not read.
 	Now *Snapshot
-	// Receipt is the receipt of the transaction with the effect; nil unless the journal has it.
+	// Receipt is the receipt of the transaction with the effect; nil unless the journal contains it.
 	Receipt *Receipt
 	// Refusal is the program's answer to the simulated action; nil if it was not simulated.
 	Refusal error
@@ -210,14 +210,14 @@ func (a *Action) check(ctx context.Context) error {
 	return &StateChangedError{Action: a.Name, Negotiation: a.Negotiation, Before: a.snapshot, Now: now}
 }
 
-// isDone reports whether a negotiation, or the absence of one, shows that the action has taken effect.
+// isDone reports whether a present or missing negotiation shows that the action took effect.
 func (a *Action) isDone(now *Snapshot) bool {
 	if now == nil {
 		_, closes := a.builder.(*closeNegotiation)
 		return closes
 	}
 	if a.snapshot != nil && a.snapshot.CreatedAt != now.CreatedAt {
-		return false // another negotiation at the same address
+		return false // a different negotiation with that address
 	}
 	return a.builder.postcondition(a.snapshot, now)
 }

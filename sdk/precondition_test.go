@@ -221,7 +221,7 @@ func TestMilestoneStateIsAPrecondition(t *testing.T) {
 	assert.Equal(t, &requiredMilestone{index: 2, state: protocol.MilestoneStateUnclaimed}, expected.milestone)
 }
 
-// answerOf returns an account in the form of a node's answer.
+// answerOf returns an account as contained in a node's response.
 func answerOf(owner solana.PublicKey, lamports uint64, data []byte) any {
 	return object{
 		"owner": owner.String(), "lamports": lamports, "executable": false, "rentEpoch": 0,
@@ -278,7 +278,7 @@ func TestActionOnAnOldSnapshotIsNotSigned(t *testing.T) {
 	assert.Zero(t, a.journal.begun)
 	assert.Zero(t, a.node.called("simulateTransaction"))
 
-	// Its sender can turn the check off.
+	// The sender can turn the check off.
 	blind := offer()
 	blind.precondition = precondition{}
 	_, err = blind.Do(t.Context(), a.me)
@@ -286,7 +286,7 @@ func TestActionOnAnOldSnapshotIsNotSigned(t *testing.T) {
 	assert.Equal(t, 1, a.journal.begun)
 }
 
-// An action whose negotiation Build has just read does not read it a second time.
+// An action whose negotiation Build just read does not read it a second time.
 func TestNewSnapshotIsNotReadAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, map[string]func(int) (any, error){"getSignatureStatuses": executed(testSlot)})
@@ -348,7 +348,7 @@ func TestStateOfANodeThatIsBehindIsIgnored(t *testing.T) {
 	assert.Zero(t, a.journal.begun)
 }
 
-// sealedAs returns a sealed price of a party in the negotiation of snapshotWith.
+// sealedAs returns a party's sealed price in the negotiation of snapshotWith.
 func sealedAs(agent solana.PublicKey, price uint64) *protocol.SealedPrice {
 	n := snapshotWith(nil)
 	return protocol.NewSealedPrice(n.Address, n.CreatedAt, agent, price, [32]byte{1})

@@ -13,7 +13,7 @@ import (
 // Receipt is the result of a confirmed transaction.
 type Receipt struct {
 	transaction.Receipt
-	// Events are the program's events, in their order.
+	// Events holds the program's events, in their order.
 	Events []protocol.Event
 }
 

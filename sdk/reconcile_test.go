@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// The account is the same at both times that it is read: there is none.
+// The account is the same in both reads: there is none.
 func TestAccountThatIsCreatedAndClosedWithoutAHintIsNotMissed(t *testing.T) {
 	withFakeClock(t, func(t *testing.T, chain *fakeChain, client *Client, _ *scriptedSource) {
 		subscription, err := client.Watch(t.Context(), watchedNegotiation)
@@ -74,7 +74,8 @@ func TestIdleSubscriptionsCostFewRequests(t *testing.T) {
 		}
 		before := count()
 		time.Sleep(10 * time.Minute)
-		// A round takes 25 seconds: a request for each hundred, and one for how far the node has come.
+		// A round takes 25 seconds: a request for each hundred, and a further request for the node's
+		// progress.
 		assert.LessOrEqual(t, count()-before, 11*(10*60/25+1))
 		before = count()
 		source.stream.Close()

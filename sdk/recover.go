@@ -15,15 +15,15 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// ErrUnresolved: the outcome of an earlier transaction is still unknown, and the action conflicts with it.
+// ErrUnresolved: an earlier transaction's outcome is still unknown, and the action conflicts with it.
 var ErrUnresolved = unsent(errors.New("haggle: earlier transactions are unresolved"))
 
-// UnresolvedError is the error of an action that conflicts with transactions of unknown outcome: those with
-// the same idempotency key or on the same negotiation. errors.Is finds [ErrUnresolved].
+// UnresolvedError is the error of an action that conflicts with transactions of unknown outcome, which share
+// the idempotency key or the negotiation. [errors.Is] finds [ErrUnresolved].
 type UnresolvedError struct {
 	// Wallet pays for them.
 	Wallet solana.PublicKey
-	// Entries are the transactions whose outcome stays unknown, or cannot be recorded in the journal, with
+	// Entries lists the transactions whose outcome stays unknown, or cannot be recorded in the journal, with
 	// the reason in Err.
 	Entries []Recovered
 }
@@ -52,22 +52,22 @@ type Recovered struct {
 	Err error
 }
 
-// Recover resolves a wallet's transactions that a killed process or an earlier call has left with an unknown
-// outcome, and records the outcomes in the journal. If a transaction has not been executed and still can be,
-// the same transaction is sent again, which cannot be executed twice. Otherwise Recover waits until it has
-// certainly expired, which takes at least 90 seconds from its signing.
+// Recover resolves a wallet's transactions that a killed process or an earlier call left with an unknown
+// outcome, and records the outcomes in the journal. If a transaction was not executed and still can be, the
+// same transaction is sent again, which cannot be executed twice. Otherwise Recover waits until it certainly
+// expired, which takes at least 90 seconds from signing.
 //
 // The client does the same in the background as soon as an outcome is left unknown, or when the wallet acts
 // for the first time. Action.Do and Client.Submit wait only for transactions that conflict with theirs.
 //
-// A transaction that the journal does not authorise to be sent was never sent: Recover finishes its entry as
+// A transaction that the journal does not authorize to be sent was never sent: Recover finishes the entry as
 // [transaction.NotSent].
 //
-// A live client resolves the transactions that it has sent. For another client's transaction Recover waits
-// until the lease has ended, and resolves the transaction if it is still unfinished.
+// A live client resolves the transactions that it sent. For another client's transaction Recover waits until
+// the lease ended, and resolves the transaction if it is still unfinished.
 //
-// If some stay unknown, it returns [*UnresolvedError] together with the resolved ones. Without a journal it
-// returns [ErrNoJournal], and [*JournalError] if the journal cannot be read.
+// If some stay unknown, it returns [*UnresolvedError] together with the resolved ones. It returns
+// [ErrNoJournal] if there is no journal, and [*JournalError] if the journal cannot be read.
 func (c *Client) Recover(ctx context.Context, wallet solana.PublicKey) ([]Recovered, error) {
 	if c.inFlight == nil {
 		return nil, ErrNoJournal
@@ -113,7 +113,7 @@ func (r *Recovered) isResolved() bool {
 	return r.Outcome.IsFinal() && !errors.As(r.Err, &journal)
 }
 
-// wait waits for the end of a flight in the background.
+// wait waits for a flight in the background to end.
 func (l *unfinishedEntry) wait(ctx context.Context) Recovered {
 	select {
 	case <-l.flight.ended:
@@ -200,11 +200,11 @@ func (c *Client) pendingEntry(entry *JournalEntry) (*send.Pending, error) {
 	}), nil
 }
 
-// errEntryDamaged: an entry of the journal does not have its transaction.
+// errEntryDamaged: a journal entry lacks the transaction.
 var errEntryDamaged = errors.New("haggle: the journal is damaged")
 
-// conflicts are the values by which a transaction conflicts with an action: the same key, intent, signature
-// or negotiation. The intent counts only until the caller of the other action has received its outcome. Zero
+// conflicts holds the values that make a transaction conflict with an action: the same key, intent, signature
+// or negotiation. The intent counts only until the caller of the earlier action received the outcome. Zero
 // values match nothing.
 type conflicts struct {
 	wallet      solana.PublicKey
@@ -223,7 +223,7 @@ func (k *conflicts) conflictsWith(entry *JournalEntry) bool {
 }
 
 // resolveConflicts waits for the unfinished transactions that conflict with an action. Others are resolved in
-// the background. It returns the transaction that has executed this very action; nil if there is none.
+// the background. It returns the transaction that executed this very action; nil if there is none.
 func (c *Client) resolveConflicts(ctx context.Context, with conflicts) (*Recovered, error) {
 	if c.inFlight == nil {
 		return nil, nil
@@ -281,8 +281,8 @@ func (c *Client) resolveConflicts(ctx context.Context, with conflicts) (*Recover
 	}
 }
 
-// receiptOf returns, to a caller that repeats an action, the receipt or the error of the transaction that has
-// executed it. If no node has the transaction any longer, the receipt has only its signature.
+// receiptOf returns, to a caller that repeats an action, the receipt or error of the transaction that
+// executed it. If no node returns the transaction any longer, the receipt contains just the signature.
 func (c *Client) receiptOf(ctx context.Context, done *Recovered) (*Receipt, error) {
 	receipt := done.Receipt
 	if receipt == nil && done.Err == nil {

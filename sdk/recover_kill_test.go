@@ -29,16 +29,15 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// These tests kill a process that has a journal, in the middle of an action, and start another one
-// that wants the same.
+// These tests kill a process with a journal, in the middle of an action, and start another process that wants
+// the same.
 
 const (
-	// victimJournal is the path of the journal of the test's process, victimEndpoint its node, victimKey its
-	// key.
+	// victimJournal is the path of the test process's journal, victimEndpoint the node, victimKey the key.
 	victimJournal  = "HAGGLE_VICTIM_JOURNAL"
 	victimEndpoint = "HAGGLE_VICTIM_ENDPOINT"
 	victimKey      = "HAGGLE_VICTIM_KEY"
-	// victimStops names the journal's step after which it stops, until it is killed.
+	// victimStops names the journal step to stop after, until the process is killed.
 	victimStops = "HAGGLE_VICTIM_STOPS"
 )
 
@@ -75,13 +74,13 @@ func act(path string) error {
 	return err
 }
 
-// The steps at which a process can stop.
+// The steps that a process can stop after.
 const (
 	stopsAtBegin     = "begin"
 	stopsAtAuthorize = "authorize"
 )
 
-// stopping is a journal that stops its process after a step, until the process is killed.
+// stopping is a journal that stops the process after a step, until the process is killed.
 type stopping struct {
 	haggle.JournalStore
 	step string
@@ -112,7 +111,7 @@ func (s stoppingJournal) stopAfter(step string, err error) error {
 	select {}
 }
 
-// endLeases ends the leases of a killed process, which otherwise last longer.
+// endLeases ends a killed process's leases, which otherwise last longer.
 func endLeases(t *testing.T, path string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
@@ -127,7 +126,7 @@ type singleNodeChain struct {
 	lock sync.Mutex
 	// loses makes it accept transactions and execute none.
 	loses bool
-	// over reports whether the validity of the first transactions has ended.
+	// over reports whether the first transactions are no longer valid.
 	over bool
 	// received is called for each transaction that arrives.
 	received func()
@@ -235,7 +234,7 @@ func (c *singleNodeChain) receive(param json.RawMessage) (any, error) {
 	return signature.String(), nil
 }
 
-// passTime makes the entries of a killed process old enough to expire.
+// passTime makes a killed process's entries old enough to expire.
 func passTime(t *testing.T, path string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
@@ -248,14 +247,14 @@ func passTime(t *testing.T, path string) {
 
 func TestKilledProcessDoesNothingTwice(t *testing.T) {
 	cases := map[string]struct {
-		// stops is the step after which the first process is killed; if empty, it is killed when the node has
-		// received the transaction.
+		// stops is the step that the first process stops after to be killed; if empty, it is killed when the
+		// node received the transaction.
 		stops string
 		// loses reports whether the node loses transactions until the first process is dead, and over whether
-		// the transaction has expired by then.
+		// the transaction expired by then.
 		loses, over bool
-		// arrivals is the number of different transactions that the chain receives, and executions the number
-		// of those that it executes.
+		// arrivals counts the different transactions that the chain receives, and executions the executed
+		// transactions.
 		arrivals, executions int
 	}{
 		"killed before authorising":                    {stops: stopsAtBegin, arrivals: 1, executions: 1},

@@ -16,13 +16,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// In each case an agent is killed and restarted with the same intention.
+// In each case an agent is killed and restarted with unchanged intentions.
 func TestKilledAgentDoesNothingTwice(t *testing.T) {
 	type chain struct {
-		// has reports whether the chain has executed the transaction by the time of the restart, and resent
+		// has reports whether the chain executed the transaction by the time of the restart, and resent
 		// whether it executes it when it is sent again.
 		has, resent bool
-		// over reports whether its validity has ended.
+		// over reports whether it is no longer valid.
 		over bool
 	}
 	cases := map[string]struct {

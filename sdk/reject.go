@@ -9,14 +9,14 @@ import (
 )
 
 // Reject ends the negotiation as either party, which signs: the buyer gets the escrow back, less the decay of
-// the rounds so far, and the seller its bond, less the decay of its own offers, which goes to the buyer: see
-// [protocol.Negotiation.BondAfterRejection]. A seller that rejects between the buyer's reveal and the buyer's
-// first offer forfeits the bond to the buyer: see [protocol.Negotiation.RejectionForfeitsBond]. If the
-// snapshot does not show the buyer's reveal, the program answers [protocol.ErrStaleState].
+// the rounds so far, and the seller the bond, less the decay of the seller's offers, which goes to the buyer:
+// see [protocol.Negotiation.BondAfterRejection]. A seller that rejects between the buyer's reveal and the
+// buyer's first offer forfeits the bond to the buyer: see [protocol.Negotiation.RejectionForfeitsBond]. If
+// the snapshot does not show the buyer's reveal, the program returns [protocol.ErrStaleState].
 //
-// The program answers [protocol.ErrInvalidState] once the negotiation has ended, [protocol.ErrExpired],
-// [protocol.ErrResponseWindowExpired], [protocol.ErrUnauthorized], or [protocol.ErrStaleState] to another
-// deal or round.
+// The program returns [protocol.ErrInvalidState] once the negotiation is over, [protocol.ErrExpired],
+// [protocol.ErrResponseWindowExpired], [protocol.ErrUnauthorized], or [protocol.ErrStaleState] for a
+// different deal or round.
 func (n *Negotiation) Reject(rejector solana.PublicKey) *Action {
 	return n.actionBy(rejector, &reject{protocol.RejectNegotiation{Rejector: rejector}})
 }
@@ -25,7 +25,7 @@ type reject struct{ protocol.RejectNegotiation }
 
 func (r reject) build(ctx context.Context, a *Action) (*builtInstruction, error) {
 	n := a.snapshot
-	// A seller that leaves its account out agrees to forfeit the bond, so the program requires the account in
+	// A seller that omits the account agrees to forfeit the bond, so the program requires the account in
 	// every other state, even before the deposit.
 	forfeits := r.Rejector == n.Seller && n.RejectionForfeitsBond()
 	side, _ := n.SideOf(r.Rejector)

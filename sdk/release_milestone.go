@@ -8,14 +8,14 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// ReleaseMilestone pays the tranche of a milestone that is under review to the seller, less the fee. The
-// releaser signs: the buyer, or from the end of the review window on, anyone. The last decided milestone
-// settles the negotiation: the seller gets its bond back, except the share that the buyer got back of the
-// price. index is the milestone, from 0.
+// ReleaseMilestone pays the tranche of a milestone under review to the seller, less the fee. The releaser
+// signs: the buyer, or from the end of the review window on, anyone. The last decided milestone settles the
+// negotiation: the seller recovers the bond, except the share of the price that went back to the buyer. index
+// is the milestone, from 0.
 //
-// The program answers [protocol.ErrInvalidParams] for a milestone that does not exist,
-// [protocol.ErrInvalidState] for one that is not under review, [protocol.ErrUnauthorized] to anyone but the
-// buyer within the review window, or [protocol.ErrStaleState] on another deal.
+// The program returns [protocol.ErrInvalidParams] for an unknown milestone, [protocol.ErrInvalidState] if the
+// milestone is not under review, [protocol.ErrUnauthorized] for anyone but the buyer within the review
+// window, or [protocol.ErrStaleState] for a different deal.
 func (n *Negotiation) ReleaseMilestone(releaser solana.PublicKey, index uint8) *Action {
 	return n.actionBy(releaser, &releaseMilestone{protocol.ReleaseMilestone{Releaser: releaser, Index: index}})
 }
@@ -24,7 +24,7 @@ type releaseMilestone struct{ protocol.ReleaseMilestone }
 
 func (m releaseMilestone) build(ctx context.Context, a *Action) (*builtInstruction, error) {
 	n := a.snapshot
-	// The buyer gets a part of the bond if this release settles the negotiation after a refund.
+	// The buyer receives a part of the bond if this release settles the negotiation after a refund.
 	to, err := a.payouts(ctx, payoutRequest{payer: m.Releaser, withoutBuyer: n.HeldBond() == 0})
 	if err != nil {
 		return nil, err

@@ -8,15 +8,15 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// ResolveDispute divides the tranche of a disputed milestone between seller and buyer. The negotiation's
-// arbiter signs. The last decided milestone settles the negotiation: the seller gets its bond back, except
-// the share that the buyer got back of the price. index is the milestone, from 0. sellerBps is the seller's
-// part of the tranche, 0 to 10,000 basis points, rounded down.
+// ResolveDispute divides a disputed milestone's tranche between seller and buyer. The negotiation's arbiter
+// signs. The last decided milestone settles the negotiation: the seller recovers the bond, except the share
+// of the price that went back to the buyer. index is the milestone, from 0. sellerBps is the seller's part of
+// the tranche, 0 to 10,000 basis points, rounded down.
 //
-// The program answers [protocol.ErrInvalidParams] for a milestone that does not exist or more than 10,000
-// basis points, [protocol.ErrInvalidState] for one that is not disputed, [protocol.ErrExpired] from
-// [protocol.Negotiation.ArbitrationDeadline] on, [protocol.ErrUnauthorized], or [protocol.ErrStaleState] on
-// another deal.
+// The program returns [protocol.ErrInvalidParams] for an unknown milestone or more than 10,000 basis points,
+// [protocol.ErrInvalidState] if the milestone is not disputed, [protocol.ErrExpired] from
+// [protocol.Negotiation.ArbitrationDeadline] on, [protocol.ErrUnauthorized], or [protocol.ErrStaleState] for
+// a different deal.
 func (n *Negotiation) ResolveDispute(arbiter solana.PublicKey, index uint8, sellerBps uint16) *Action {
 	return n.actionBy(arbiter, &resolveDispute{protocol.ResolveDispute{Arbiter: arbiter, Index: index,
 		SellerBps: sellerBps}})

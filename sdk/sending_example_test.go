@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// After any error, an agent knows whether it may repeat its action.
+// After any error, an agent knows whether it may repeat the action.
 func ExampleOutcomeOf() {
 	var (
 		ctx    context.Context
@@ -34,7 +34,7 @@ func ExampleOutcomeOf() {
 	}
 }
 
-// An action that was built on an old snapshot is not sent, and one that is done is not done again.
+// An action built on an old snapshot is not sent, and a completed action is not repeated.
 func ExampleStateChangedError() {
 	var (
 		ctx    context.Context
@@ -56,7 +56,7 @@ func ExampleStateChangedError() {
 	}
 }
 
-// An agent that was killed resolves its unfinished actions before it starts new ones.
+// A killed agent resolves unfinished actions before starting new actions.
 func ExampleClient_Recover() {
 	var (
 		ctx    context.Context
@@ -74,7 +74,7 @@ func ExampleClient_Recover() {
 	}
 }
 
-// A simulation returns the cost of an action and the changes of all balances.
+// A simulation returns an action's cost and the changes of all balances.
 func ExampleAction_Simulate() {
 	var (
 		ctx    context.Context

@@ -12,33 +12,32 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Split is a division of the undecided part of the price and of the bond that both parties agree on.
+// Split is a division of the undecided part of the price and the bond that both parties agree on.
 type Split struct {
 	// SellerBps is the seller's share of the undecided part of the price, 0 to 10,000 basis points, rounded
-	// down. The protocol's fee comes out of it. The buyer gets the rest.
+	// down. The protocol's fee is taken from this share. The buyer receives the rest.
 	SellerBps uint16
-	// BondToBuyerBps is the buyer's share of a held bond, 0 to 10,000 basis points, rounded down. Without a
-	// held bond it is 0.
+	// BondToBuyerBps is the buyer's share of a held bond, 0 to 10,000 basis points, rounded down. If no bond
+	// is held, it is 0.
 	BondToBuyerBps uint16
-	// ValidFor is the time until the agreement is void, from the chain's present, rounded up to seconds. If
-	// zero, one hour is used. It also bounds a transaction with a durable nonce, which does
-	// not expire by itself.
+	// ValidFor is how long the agreement is valid, from the chain's present, rounded up to seconds. If zero,
+	// one hour is used. It also bounds a transaction with a durable nonce, which does not expire by itself.
 	ValidFor time.Duration
 }
 
-// defaultAgreementValidity is the time after which an agreement is void if its split does not state one.
+// defaultAgreementValidity is how long an agreement is valid if the split does not state a time.
 const defaultAgreementValidity = time.Hour
 
 // SettleByAgreement divides the undecided part of the price and the bond as both parties agree, and settles
-// the negotiation. payer pays the transaction's fee; if zero, the buyer pays. Both parties sign: with one
-// process for both keys [Action.Do] takes two signers, otherwise one party signs [Action.Transaction] with
-// [SignTransaction] and the other one completes it. A transaction without a durable nonce ([WithNonce]) is
-// valid for about a minute.
+// the negotiation. payer pays the transaction's fee; if it is zero, the buyer pays. Both parties sign: if one
+// process holds both keys, [Action.Do] takes two signers, otherwise the first party signs
+// [Action.Transaction] with [SignTransaction] and the second completes it. Unless a durable nonce is used
+// ([WithNonce]), the transaction is valid for about a minute.
 //
-// The program answers [protocol.ErrInvalidParams] for a share above the whole, [protocol.ErrInvalidState]
-// unless a price is agreed on and for a share of a bond that is not held, [protocol.ErrExpired] after
-// ValidFor, [protocol.ErrUnauthorized] for another pair of signers, or [protocol.ErrStaleState] if another
-// milestone is decided by then.
+// The program returns [protocol.ErrInvalidParams] for a share above the whole, [protocol.ErrInvalidState] if
+// no price is agreed on or if it must share a bond that is not held, [protocol.ErrExpired] after ValidFor,
+// [protocol.ErrUnauthorized] for another pair of signers, or [protocol.ErrStaleState] if another milestone is
+// decided by then.
 func (n *Negotiation) SettleByAgreement(payer solana.PublicKey, split Split) *Action {
 	return n.action(&settleByAgreement{protocol.SettleByAgreement{SellerBps: split.SellerBps,
 		BondToBuyerBps: split.BondToBuyerBps}, payer, split.ValidFor})

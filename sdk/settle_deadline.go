@@ -8,13 +8,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// SettleDeadline decides all undecided milestones after their deadline: one under review is paid, disputed
-// ones are split in half, unclaimed ones go back to the buyer. It settles the negotiation: the seller gets
-// its bond back, except the share of the price that goes back to the buyer for unclaimed milestones or that
-// the arbiter gave to the buyer. Anyone may sign as payer.
+// SettleDeadline decides all undecided milestones after their deadline: a milestone under review is paid,
+// disputed milestones are split in half, unclaimed milestones go back to the buyer. It settles the
+// negotiation: the seller recovers the bond, except the share of the price that goes back to the buyer for
+// unclaimed milestones or that the arbiter gave to the buyer. Anyone may sign as payer.
 //
-// The program answers [protocol.ErrInvalidState] before [protocol.Negotiation.SettleDueAt] and without
-// milestones under way.
+// The program returns [protocol.ErrInvalidState] before [protocol.Negotiation.SettleDueAt], or if no
+// milestones are under way.
 func (n *Negotiation) SettleDeadline(payer solana.PublicKey) *Action {
 	return n.actionBy(payer, &settleDeadline{payer: payer})
 }

@@ -19,24 +19,24 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// Settlement is a payment, or an agreed price in escrow, that a seller verifies before it delivers: see
+// Settlement is a payment, or an agreed price in escrow, to be verified by a seller before delivery: see
 // [Client.VerifySettlement].
 type Settlement struct {
-	// Negotiation is the negotiation's address, and CreatedAt its creation time in Unix seconds.
+	// Negotiation is the negotiation's address, and CreatedAt the creation time in Unix seconds.
 	Negotiation solana.PublicKey
 	CreatedAt   int64
 	// Seller is the paid wallet, and Mint the mint of the payment.
 	Seller, Mint solana.PublicKey
-	// Price is the paid price in base units of the mint, the fee included; with Agreed the agreed price.
+	// Price is the paid price in the mint's base units, the fee included; with Agreed the agreed price.
 	Price uint64
-	// Agreed verifies the escrow of a price to be paid by milestones, instead of a payment.
+	// Agreed selects, instead of a payment, an escrowed price to be paid by milestones.
 	Agreed bool
-	// FinalizedAbove is the price in base units above which the settlement must be finalized, which takes
-	// about 13 seconds. Up to it the client's commitment suffices. If zero, every settlement must be
+	// FinalizedAbove is the price, in base units, above which a settlement must be finalized, which takes
+	// about 13 seconds. Up to this price the client's commitment suffices. If zero, every settlement must be
 	// finalized.
 	FinalizedAbove uint64
-	// SingleSourceUpTo is the price in base units up to which one node's word suffices. If zero, at least two
-	// nodes must agree.
+	// SingleSourceUpTo is the highest price, in base units, that a single node may confirm. If zero, at least
+	// two nodes must agree.
 	SingleSourceUpTo uint64
 }
 
@@ -44,27 +44,27 @@ type Settlement struct {
 const (
 	// settlementLimit is how long a node may take to show a settlement: longer than finalization.
 	settlementLimit = time.Minute
-	// unreachableAfter is how long a node may fail to respond until it is left out.
+	// unreachableAfter is how long a node may fail to respond before being left out.
 	unreachableAfter = 10 * time.Second
-	// settlementHistory is the number of a negotiation's latest transactions that are searched.
+	// settlementHistory is the number of latest transactions searched per negotiation.
 	settlementHistory = 1_000
 )
 
-// VerifySettlement verifies that a negotiation is settled and that its seller is paid. It requests the
-// negotiation's account, the settling transaction, and the paid token account from every node. It waits up to
-// a minute for nodes that are behind, and leaves out nodes that do not respond for ten seconds. Verify a
-// settlement before the payment is spent: the account must still hold it.
+// VerifySettlement verifies that a negotiation is settled and the seller is paid. It requests the
+// negotiation's account, the settling transaction, and the credited token account from every node. It waits
+// up to a minute for nodes that are behind, and leaves out nodes that do not respond for ten seconds. Verify
+// a settlement before the payment is spent: the account must still hold it.
 //
-// With [Settlement].Agreed it verifies that the price is agreed and in escrow: the status is Accepted, and the
-// vault holds the undecided part of the price and everything else that it owes. It requests both accounts from
-// every node. The agreed price is paid only for claimed milestones: see [protocol.Negotiation.LatestClaim].
+// With [Settlement].Agreed it verifies that the price is agreed and in escrow: the status is Accepted, and
+// the vault holds the undecided part of the price and all other debts. It requests both accounts from every
+// node. The agreed price is paid only for claimed milestones: see [protocol.Negotiation.LatestClaim].
 //
-// The error is nil only if no responding node objects and at least two hosts agree, or one if Price is at most
-// SingleSourceUpTo. Otherwise it is an [*transaction.ContradictionError] if the nodes disagree, an error that wraps
-// [transaction.ErrSingleSource] if only one node confirms the settlement, and one that wraps [ErrNotAsExpected] if no
-// node does: the negotiation is not settled, was settled with other values, or the payment is recorded for
-// the seller and has not been claimed. With Agreed the price is not agreed, the agreement has other values or has
-// ended, or the vault holds too little.
+// The error is nil only if no responding node objects and at least two hosts agree, or one if Price is at
+// most SingleSourceUpTo. Otherwise it is an [*transaction.ContradictionError] if the nodes disagree, an error
+// that wraps [transaction.ErrSingleSource] if a single node confirms the settlement, or an error that wraps
+// [ErrNotAsExpected] if no node does: the negotiation is not settled, was settled with other values, or the
+// payment is recorded for the seller but still unclaimed. With Agreed the price is not agreed, the agreement
+// differs or is over, or the vault holds too little.
 func (c *Client) VerifySettlement(ctx context.Context, settlement Settlement) error {
 	if settlement.Negotiation.IsZero() || settlement.CreatedAt == 0 || settlement.Seller.IsZero() ||
 		settlement.Mint.IsZero() || settlement.Price == 0 {
@@ -110,10 +110,10 @@ func (s *Settlement) subject() string {
 // settlementClaim is a node's claim about a settlement.
 type settlementClaim struct {
 	host string
-	// signature is the settling transaction; zero for an agreed price, and if the node denies the settlement or
-	// has not responded.
+	// signature identifies the settling transaction; zero for an agreed price, and if the node denies the
+	// settlement or did not respond.
 	signature solana.Signature
-	// err is nil if the node confirms the settlement, a denial, or the reason why it has not responded.
+	// err is nil if the node confirms the settlement, a denial, or the reason for the missing response.
 	err error
 }
 
@@ -177,7 +177,7 @@ type settlementReader struct {
 	commitment rpc.CommitmentType
 }
 
-// await repeats the requests to the node until it confirms the settlement or disproves it, does not respond, or
+// await repeats the requests to the node until it confirms or disproves the settlement, stops responding, or
 // the context ends.
 func (s *settlementReader) await(ctx context.Context) (claim settlementClaim) {
 	for responded := time.Now(); ; {
@@ -191,7 +191,7 @@ func (s *settlementReader) await(ctx context.Context) (claim settlementClaim) {
 		if errors.As(err, &now) {
 			responded = time.Now()
 		}
-		// A node that stops responding keeps its denial.
+		// If a node stops responding, the denial stands.
 		if now != nil || !errors.As(claim.err, &before) {
 			claim.err = err
 		}
@@ -202,7 +202,8 @@ func (s *settlementReader) await(ctx context.Context) (claim settlementClaim) {
 	}
 }
 
-// read returns the settling transaction, if the node shows that it has paid the seller; for an agreed price none.
+// read returns the settling transaction, if the node shows that the seller was paid; for an agreed price
+// none.
 func (s *settlementReader) read(ctx context.Context) (solana.Signature, error) {
 	if s.Agreed {
 		return solana.Signature{}, s.checkEscrow(ctx)
@@ -230,7 +231,7 @@ func (s *settlementReader) accounts(
 }
 
 // checkAccount denies the settlement unless the negotiation is settled as expected or closed. until is the
-// creation time of a later negotiation at the same address; zero if there is none.
+// creation time of a later negotiation with that address; zero if there is none.
 func (s *settlementReader) checkAccount(account *rpc.Account) (until int64, err error) {
 	if account == nil {
 		return 0, nil
@@ -262,8 +263,8 @@ type settlingTransaction struct {
 	claims []*rpc.GetTransactionResult
 }
 
-// find returns the transaction that has settled the negotiation. closed reports that the negotiation has no
-// account, and until is the creation time of a later negotiation at its address.
+// find returns the transaction that settled the negotiation. closed reports whether the negotiation's account
+// is missing, and until is the creation time of a later negotiation with that address.
 func (s *settlementReader) find(ctx context.Context, closed bool, until int64) (*settlingTransaction, error) {
 	searched := 0
 	var found *settlingTransaction
@@ -310,7 +311,7 @@ func (s *settlementReader) find(ctx context.Context, closed bool, until int64) (
 					}
 					found = executed
 					found.claims = claims
-					// A settlement in the second of a creation may be the previous negotiation's.
+					// A settlement in the creation second may be the previous negotiation's.
 					if until == 0 && (event.Timestamp > s.CreatedAt || !closed) {
 						return found, nil
 					}
@@ -334,7 +335,7 @@ func (s *settlementReader) executed(
 	case details.Meta.Err != nil:
 		return &settlingTransaction{signature: signature}, nil
 	}
-	// Events after a truncation do not count.
+	// Truncated logs: later events do not count.
 	events, _ := protocol.ParseLogs(details.Meta.LogMessages)
 	return &settlingTransaction{signature: signature, details: details, events: events}, nil
 }
@@ -347,8 +348,9 @@ func (s *settlementReader) checkEvent(settled *protocol.NegotiationSettled) erro
 	return nil
 }
 
-// due returns what the transaction and the claims pay to the seller, in base units: the price less the fee, or
-// the seller's part of the milestones that it has decided, and the seller's part of a bond.
+// due returns the amount that the transaction and the claims pay to the seller, in base units: the price less
+// the fee, or the seller's part of the milestones decided by the transaction, and the seller's part of the
+// bond.
 func (s *settlementReader) due(executed *settlingTransaction) (due uint64, err error) {
 	var atOnce, parts, bond uint64
 	byParts := false
@@ -367,7 +369,7 @@ func (s *settlementReader) due(executed *settlingTransaction) (due uint64, err e
 			}
 			continue
 		case *protocol.PayoutRecorded:
-			// The claim may be under way: the settlement can be finalized before it.
+			// The claim may be under way: the settlement can be finalized earlier.
 			if event.Party == s.Seller && len(executed.claims) == 0 {
 				return 0, denied("payment of %d base units is recorded for the seller, not delivered",
 					event.Amount)
@@ -398,8 +400,8 @@ func (s *settlementReader) due(executed *settlingTransaction) (due uint64, err e
 	return due, nil
 }
 
-// checkPayment denies the settlement unless its transaction and the claims have paid token accounts of the
-// seller, which still hold the payment.
+// checkPayment denies the settlement unless the transaction and the claims paid token accounts of the seller,
+// which still hold the payment.
 func (s *settlementReader) checkPayment(ctx context.Context, executed *settlingTransaction) error {
 	due, err := s.due(executed)
 	if err != nil {

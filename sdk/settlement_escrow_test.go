@@ -23,13 +23,13 @@ import (
 // agreedDeal is an agreed negotiation as a node shows it. Tests change single values.
 type agreedDeal struct {
 	negotiation *protocol.Negotiation
-	// missing are the accounts that the node does not show.
+	// missing names the accounts that the node does not show.
 	missing struct{ negotiation, vault bool }
-	// held is the balance of the vault, owner its owner, and state its state.
+	// held is the balance of the vault, owner the owner, and state the state.
 	held  uint64
 	owner solana.PublicKey
 	state token.State
-	// delegated adds a delegate to the vault, and mint is its mint.
+	// delegated adds a delegate to the vault, and mint is the vault's mint.
 	delegated bool
 	mint      solana.PublicKey
 	// status is the status until delay is over.
@@ -186,7 +186,7 @@ func TestEscrowThatNoNodeShowsIsNotAsExpected(t *testing.T) {
 
 var otherMint = solana.PublicKey{91}
 
-// The vault owes the undecided part of the price, and before it all other debts.
+// The vault owes the undecided part of the price, preceded by all other debts.
 func TestVaultHoldsEverythingThatItOwes(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*protocol.Negotiation)
@@ -220,7 +220,7 @@ func TestEscrowOfANodeThatIsBehindIsAwaited(t *testing.T) {
 	})
 	require.NoError(t, verify(t, agreed().settlement(), agreed(), behind))
 
-	// An agreement that a fork takes back is none, although nodes have shown it.
+	// An agreement taken back by a fork is none, although nodes showed it.
 	rejected := func() *agreedDeal {
 		return agreed(func(d *agreedDeal) { d.negotiation.Status = protocol.NegotiationStatusRejected })
 	}

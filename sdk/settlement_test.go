@@ -27,10 +27,10 @@ import (
 type settledDeal struct {
 	negotiation *protocol.Negotiation
 	settled     *protocol.NegotiationSettled
-	// events are the settling transaction's other events.
+	// events holds the settling transaction's remaining events.
 	events []protocol.Event
-	// paid is the change of the seller's token account in that transaction, owner its owner, and balance its
-	// present balance.
+	// paid is the change of the seller's token account in that transaction, owner the account's owner, and
+	// balance the present balance.
 	paid, balance uint64
 	owner         solana.PublicKey
 	signature     solana.Signature
@@ -40,9 +40,9 @@ type settledDeal struct {
 	sold bool
 	// delay is the time until the node shows the settlement.
 	delay time.Duration
-	// before are events of an older transaction.
+	// before holds events of an older transaction.
 	before []protocol.Event
-	// claim is the payment of a later transaction with claimed events; without events there is none.
+	// claim is the payment of a later transaction with claimed events; if there are no events, there is none.
 	claim   uint64
 	claimed []protocol.Event
 	// lock protects commitments: two nodes can show one deal.
@@ -93,13 +93,13 @@ func (d *settledDeal) tranche(amount uint64) {
 		SellerAmount: amount})
 }
 
-// previous makes the deal newer than the settlement at its address.
+// previous makes the deal newer than the settlement.
 func (d *settledDeal) previous() {
 	d.closed, d.settled.Timestamp = true, 999
 	d.before = []protocol.Event{&protocol.NegotiationCreated{NegotiationID: watchedNegotiation, Timestamp: 900}}
 }
 
-// finalizedAfter makes the node show the settlement after a time.
+// finalizedAfter makes the node show the settlement after a delay.
 func (d *settledDeal) finalizedAfter(delay time.Duration) { d.delay = delay }
 
 // node returns a node that shows the deal.
@@ -319,7 +319,8 @@ func TestSettlementsOfAnyFormAreVerified(t *testing.T) {
 	}
 }
 
-// A buyer can create a negotiation in the transaction that settles and closes the previous one at its address.
+// A buyer can create a negotiation in the transaction that settles and closes the previous negotiation with
+// that address.
 func TestSettlementOfThePreviousNegotiationDoesNotCount(t *testing.T) {
 	previous := func(d *settledDeal) {
 		d.closed = true

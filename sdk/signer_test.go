@@ -21,7 +21,7 @@ func newKeypair(t *testing.T) *wallet.Keypair {
 	return keypair
 }
 
-// forger signs with another key than its own.
+// forger signs with another account's key.
 type forger struct{ *wallet.Keypair }
 
 func (f forger) SignMessage(ctx context.Context, message []byte) (solana.Signature, error) {

@@ -11,39 +11,39 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// Signing describes a transaction to its signers, beyond its message. The context of [Signer.SignMessage]
+// Signing describes a transaction to the signers, beyond the message. The context of [Signer.SignMessage]
 // carries it: see [Signing.Context] and [SigningFrom].
 type Signing struct {
-	// LastValidBlockHeight is the last block height at which the transaction can be executed; zero if it is
-	// not known or the transaction has a durable nonce.
+	// LastValidBlockHeight is the greatest block height that allows executing the transaction; zero if it is
+	// not known or the transaction uses a durable nonce.
 	LastValidBlockHeight uint64
-	// Slot is a slot before which the transaction cannot have been executed; zero if it is not known.
+	// Slot is a lower bound for the slot that can include the transaction; zero if it is not known.
 	Slot uint64
-	// SealedPrice is the price that a submit_zopa_commitment commits to; nil for other transactions.
+	// SealedPrice is the price behind a submit_zopa_commitment; nil for other transactions.
 	SealedPrice *protocol.SealedPrice
 }
 
 type signingKey struct{}
 
-// Context returns a context for [Signer.SignMessage]. [Action.Do] passes one to its signers. For a transaction of
-// [Negotiation.CommitZopa] that a policy signs, the caller of [SignTransaction] has to pass one.
+// Context returns a context for [Signer.SignMessage]. [Action.Do] passes such a context to all signers. When
+// a policy signs a transaction of [Negotiation.CommitZopa], the caller of [SignTransaction] must pass it.
 func (s Signing) Context(ctx context.Context) context.Context {
 	return context.WithValue(ctx, signingKey{}, s)
 }
 
-// SigningFrom returns the description of the transaction that a [Signer] is to sign. It is the zero value if
+// SigningFrom returns the description of the transaction to be signed by a [Signer]. It is the zero value if
 // the caller passed none.
 func SigningFrom(ctx context.Context) Signing {
 	signing, _ := ctx.Value(signingKey{}).(Signing)
 	return signing
 }
 
-// outcomeObserver is the optional method of a [Signer], which documents it.
+// outcomeObserver is an optional [Signer] method, documented there.
 type outcomeObserver interface {
 	ObserveOutcome(ctx context.Context, message [sha256.Size]byte)
 }
 
-// observers are the last signers of each account that observe outcomes.
+// observers holds the last signers of each account that observe outcomes.
 type observers struct {
 	lock      sync.Mutex
 	byAccount map[solana.PublicKey]outcomeObserver
@@ -64,18 +64,17 @@ func (o *observers) add(signers []Signer) {
 	}
 }
 
-// settlement is the result of a transaction whose outcome this client has proven.
+// settlement is the result of a transaction whose outcome this client proved.
 type settlement struct {
 	receipt *Receipt
 	err     error
 }
 
-// maxSettlements is the number of proven outcomes that a client keeps for [Client.Outcome].
+// maxSettlements limits the number of proven outcomes that are kept for [Client.Outcome].
 const maxSettlements = 256
 
-// settled keeps the result of a transaction if it proves that the transaction was executed or never will be,
-// and notifies the observers of its signers. [transaction.NotSent] is no such proof: the
-// transaction can still be sent.
+// settled keeps a transaction's result if it proves that the transaction was executed or never will be, and
+// notifies the signers' observers. [transaction.NotSent] is no such proof: the transaction can still be sent.
 func (c *Client) settled(ctx context.Context, tx *solana.Transaction, receipt *Receipt, err error) {
 	outcome := transaction.OutcomeOf(err)
 	if !outcome.IsFinal() || outcome == transaction.NotSent || len(tx.Signatures) == 0 {

@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// observingSigner records the outcomes that it receives.
+// observingSigner records the received outcomes.
 type observingSigner struct {
 	*wallet.Keypair
 	observed func(context.Context, *observingSigner, [sha256.Size]byte)
@@ -47,7 +47,7 @@ func outcomesFrom(t *testing.T, a *agent) func(context.Context, *observingSigner
 			if sha256.Sum256(encoded) != message {
 				continue
 			}
-			// The outcome is known without a request.
+			// The outcome is known with no request.
 			ended, end := context.WithCancel(ctx)
 			end()
 			_, err = a.Outcome(ended, &transaction.UnknownOutcomeError{Signature: entry.Signature})
@@ -145,7 +145,7 @@ func TestOutcomeIsKnownOnlyToTheClientThatHasProvenIt(t *testing.T) {
 	})
 }
 
-// A transaction that was not sent can still be sent.
+// An unsent transaction can still be sent.
 func TestUnsentTransactionIsNotSettled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, map[string]func(int) (any, error){
@@ -162,7 +162,7 @@ func TestUnsentTransactionIsNotSettled(t *testing.T) {
 	})
 }
 
-// A party that signs a transaction for which another account pays receives its outcome, too.
+// A party that signs a transaction paid by another account receives the outcome, too.
 func TestObserverOfEachSignerReceivesTheOutcome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, nil)

@@ -11,9 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// mostNames bounds the exported top-level names and methods of this package, so that it can be read in one
-// sitting. Fields and the methods of interfaces do not count. Lower it when the package shrinks; the aim is
-// 120.
+// mostNames bounds the exported top-level names and methods of this package, so one sitting suffices to read
+// it. Fields and the methods of interfaces do not count. Lower it when the package shrinks; the aim is 120.
 const mostNames = 120
 
 func TestPackageIsSmallEnoughToRead(t *testing.T) {
@@ -33,7 +32,7 @@ func TestPackageIsSmallEnoughToRead(t *testing.T) {
 	require.LessOrEqual(t, len(names), mostNames, "%s", names)
 }
 
-// exportedNames returns the exported names that a top-level declaration declares.
+// exportedNames returns the exported names in a top-level declaration.
 func exportedNames(declaration ast.Decl) (names []string) {
 	add := func(prefix string, name *ast.Ident) {
 		if name.IsExported() {

@@ -12,13 +12,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// maxSnapshots is the number of negotiations that one request reads: a node returns up to 100 accounts, and one is the
-// clock.
+// maxSnapshots limits the negotiations per request: a node returns up to 100 accounts, including the clock.
 const maxSnapshots = 99
 
-// Snapshots reads negotiations, up to 99 in one request, with the chain's clock at the same slot. An element of the
-// result is nil if its address has no negotiation that this version can read: see [Negotiation.Snapshot]. The finalized
-// state, which no fork can replace, is about 13 seconds old. If the commitment level is empty, the client's is used.
+// Snapshots reads negotiations, up to 99 per request, with the chain's clock for the same slot. An element of
+// the result is nil if the address holds no negotiation that this version can read: see
+// [Negotiation.Snapshot]. The finalized state, which no fork can replace, is about 13 seconds old. If the
+// commitment level is empty, the client's is used.
 func (c *Client) Snapshots(
 	ctx context.Context, commitment rpc.CommitmentType, addresses ...solana.PublicKey,
 ) ([]*Snapshot, error) {

@@ -56,7 +56,7 @@ func TestOneRequestPollsAllTransactions(t *testing.T) {
 	})
 }
 
-// A search of a node's history is slow, and not needed while a transaction can still be executed.
+// Searching a node's history is slow, and not needed while a transaction can still be executed.
 func TestHistoryIsSearchedOnlyAfterTheValidity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, nil)
@@ -68,7 +68,7 @@ func TestHistoryIsSearchedOnlyAfterTheValidity(t *testing.T) {
 		assert.Zero(t, searched)
 		assert.LessOrEqual(t, a.node.called("getEpochInfo"), 10, "the height is requested every two seconds")
 
-		// This transaction has expired, so the history has to prove that it was not executed.
+		// This transaction expired, so the history must prove that it was not executed.
 		a.node.statusOf = func(solana.Signature) any { return nil }
 		a.node.answers["getEpochInfo"] = always(object{"absoluteSlot": testSlot,
 			"blockHeight": testLastValid + 1})

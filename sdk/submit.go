@@ -14,20 +14,19 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// Submit sends a signed transaction, and repeats the send until it is confirmed or has expired. It does not
-// simulate it. Its errors are those of [Action.Do]; a transaction that was executed and failed has paid its
-// fee.
+// Submit sends a signed transaction, and resends it until confirmation or expiry. It does not simulate it. It
+// returns the errors of [Action.Do]; if the transaction was executed and failed, the fee was paid.
 //
-// With a journal, the transaction is recorded there with the idempotency key of its action, which follows
-// from the transaction itself. If another transaction with this key is confirmed, Submit sends nothing and
-// returns [*AlreadyDone]; if it is this transaction itself, Submit returns its receipt. As in Do, only
-// unresolved transactions with the same key or on the same negotiation delay it.
+// With a journal, the transaction is recorded there with the action's idempotency key, which follows from the
+// transaction itself. If another transaction that uses this key is confirmed, Submit sends nothing and
+// returns [*AlreadyDone]; if it is this transaction itself, Submit returns the receipt. As in Do, only
+// unresolved transactions that share the key or the negotiation delay it.
 //
-// For a transaction that this client did not build, Submit waits longer than any blockhash lives, or with a
-// durable nonce until the nonce account has another value. If that account has another value already, the
-// transaction is not sent, and Submit returns its outcome. A transaction that may be older than the blocks
-// that the nodes keep may have been executed long ago: its outcome is then an
-// [*transaction.UnknownOutcomeError], which a node with a complete history can resolve.
+// For a transaction that this client did not build, Submit waits longer than any blockhash lives, or, if it
+// uses a durable nonce, until the nonce account's value changes. If that value already differs, the
+// transaction is not sent, and Submit returns the outcome. A transaction that may be older than the blocks
+// that the nodes keep could have been executed long ago: the outcome is then an
+// [*transaction.UnknownOutcomeError], to be resolved by a node with a complete history.
 func (c *Client) Submit(ctx context.Context, tx *solana.Transaction) (receipt *Receipt, err error) {
 	ctx, end := c.beginAction(ctx, "submit", solana.PublicKey{})
 	defer func() { end(err) }()
@@ -67,7 +66,7 @@ func (c *Client) Submit(ctx context.Context, tx *solana.Transaction) (receipt *R
 	return c.send(ctx, prepared)
 }
 
-// preparedTx is a transaction to send, with its description.
+// preparedTx is a transaction to send, with a description.
 type preparedTx struct {
 	transaction *solana.Transaction
 	// valid is nil if it is not known how long the transaction is valid.
@@ -111,7 +110,7 @@ func (o *preparedTx) entry(encoded []byte) JournalEntry {
 	}
 }
 
-// send sends a signed transaction. If there is a journal, the transaction is recorded and authorised there
+// send sends a signed transaction. If there is a journal, the transaction is recorded and authorized there
 // first.
 func (c *Client) send(ctx context.Context, prepared *preparedTx) (receipt *Receipt, err error) {
 	defer func() { c.attempts.record(prepared, transaction.OutcomeOf(err)) }()
@@ -158,8 +157,8 @@ func (c *Client) pending(prepared *preparedTx, encoded []byte) *send.Pending {
 	})
 }
 
-// Outcome waits until the outcome of a transaction is certain. It sends nothing. If this client has recently
-// proven the outcome, Outcome returns it at once and requests nothing.
+// Outcome waits until a transaction's outcome is certain. It sends nothing. If this client recently proved
+// the outcome, Outcome returns it at once and requests nothing.
 func (c *Client) Outcome(ctx context.Context, unknown *transaction.UnknownOutcomeError) (*Receipt, error) {
 	if proven, ok := c.settlements.Get(unknown.Signature); ok {
 		return proven.receipt, proven.err

@@ -11,28 +11,27 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Offer is a price that a party offers.
+// Offer is a price offered by a party.
 type Offer struct {
-	// Amount is the price in base units of the mint: see [protocol.Negotiation.OfferRange].
+	// Amount is the price in the mint's base units: see [protocol.Negotiation.OfferRange].
 	Amount uint64
 	// DeadlineExtension proposes to move the global deadline, rounded up to seconds; zero proposes nothing.
-	// If the other side's previous offer has proposed one as well, the deadline moves by the smaller of the
-	// two: up to 24 hours from creation, and so that the milestones keep their time. Otherwise the proposal
-	// is pending until the other side's next offer.
+	// If the counterparty's previous offer proposed an extension as well, the deadline moves by the smaller
+	// of the two: up to 24 hours from creation, and so that the milestones keep their time. Otherwise the
+	// proposal is pending until the counterparty's next offer.
 	DeadlineExtension time.Duration
-	// Metadata is structured: all zeros, or Terms.Metadata. Accepting the offer accepts its metadata.
+	// Metadata is structured: all zeros, or Terms.Metadata. Accepting the offer accepts the metadata.
 	Metadata [64]byte
 }
 
 // SubmitOffer makes an offer or a counter-offer as the party whose turn it is, which signs. It opens the next
-// round and takes its decay from the escrow.
+// round and takes the round's decay from the escrow.
 //
-// The program answers [protocol.ErrInvalidState] before the invitation has been accepted and after the end,
+// The program returns [protocol.ErrInvalidState] before the invitation is accepted and after the end,
 // [protocol.ErrExpired], [protocol.ErrResponseWindowExpired], [protocol.ErrUnauthorized],
 // [protocol.ErrStaleState], [protocol.ErrNotYourTurn], [protocol.ErrMaxRoundsReached],
-// [protocol.ErrOfferTooLow], [protocol.ErrOfferExceedsEscrow], [protocol.ErrNoZopa] after prices without a
-// zone, or [protocol.ErrInvalidParams] for metadata that is not structured and for an extension beyond its
-// limits.
+// [protocol.ErrOfferTooLow], [protocol.ErrOfferExceedsEscrow], [protocol.ErrNoZopa] if the revealed prices do
+// not overlap, or [protocol.ErrInvalidParams] for unstructured metadata or an extension beyond the limits.
 func (n *Negotiation) SubmitOffer(offerer solana.PublicKey, offer Offer) *Action {
 	return n.actionBy(offerer, &submitOffer{protocol.SubmitOffer{
 		Offerer: offerer, Amount: offer.Amount, Metadata: offer.Metadata,

@@ -45,8 +45,8 @@ func executedStatus(level string, chainError any) any {
 	return object{"slot": testSlot, "confirmations": nil, "err": chainError, "confirmationStatus": level}
 }
 
-// newScripted returns a client of a node that has executed nothing yet and is at a height where the
-// transaction is still valid, and a signed transaction.
+// newScripted returns a client whose node executed nothing yet and is at a height where the transaction is
+// still valid, and a signed transaction.
 func newScripted(
 	t *testing.T, answers map[string]func(int) (any, error),
 ) (*Client, *scriptedNode, *solana.Transaction) {
@@ -64,7 +64,7 @@ func newScripted(
 		"sendTransaction":      always(tx.Signatures[0]),
 		"getSignatureStatuses": always(statuses(testSlot, nil)),
 		"getEpochInfo":         always(object{"absoluteSlot": testSlot, "blockHeight": testLastValid}),
-		// It has all blocks.
+		// It keeps all blocks.
 		"getFirstAvailableBlock": always(0),
 		"getTransaction": always(object{
 			"slot": testSlot, "blockTime": 1_700_000_000, "version": "legacy",
@@ -135,7 +135,7 @@ func TestTransactionExpiresOnlyOnceItCannotBeExecuted(t *testing.T) {
 				return object{"absoluteSlot": testSlot + seconds,
 					"blockHeight": testLastValid - 10 + seconds}, nil
 			},
-			// The node that returns the statuses is twenty seconds behind the other node, which returns the height.
+			// The node that returns the statuses is twenty seconds behind the node that returns the height.
 			"getSignatureStatuses": func(int) (any, error) {
 				seconds := uint64(time.Since(began).Seconds())
 				return statuses(testSlot+seconds-min(seconds, 20)*boolOf(seconds < 100), nil), nil
@@ -172,7 +172,7 @@ func TestSilentNodeLeavesTheOutcomeUnknown(t *testing.T) {
 		assert.Equal(t, tx.Signatures[0], unknown.Signature)
 		assert.InDelta(t, send.UnreachableLimit.Seconds(), time.Since(began).Seconds(), 2)
 
-		// It answers again, and has executed the transaction after all.
+		// It responds again, and executed the transaction after all.
 		scripted.answers["getSignatureStatuses"] = always(statuses(testSlot,
 			executedStatus("confirmed", nil)))
 		sent := scripted.called("sendTransaction")
@@ -399,7 +399,7 @@ func TestUnsignedTransactionIsNotSent(t *testing.T) {
 	assert.Zero(t, scripted.called("sendTransaction"))
 }
 
-// An account index can be out of range in a transaction that somebody else has prepared.
+// An account index can be out of range in a transaction prepared by others.
 func TestMalformedTransactionIsNotSent(t *testing.T) {
 	client, scripted, tx := newScripted(t, nil)
 	tx.Message.Instructions = []solana.CompiledInstruction{{ProgramIDIndex: 0, Accounts: []uint16{200}}}

@@ -7,7 +7,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/feed"
 )
 
-// Subscription delivers events until it is closed, its context or its client ends, or it fails for good.
+// Subscription delivers events until it is closed, the context or the client ends, or it fails for good.
 type Subscription struct {
 	feed   *feed.Subscription
 	events chan EventEnvelope
@@ -19,11 +19,11 @@ func (s *Subscription) Events() <-chan EventEnvelope { return s.events }
 // Err returns the reason for the end of the subscription. It returns nil before the end, and after Close.
 func (s *Subscription) Err() error { return s.feed.Err() }
 
-// Close ends the subscription and returns when all of its goroutines have ended. (The documents call it
-// removeEventListener.) Events that the listener has not received are lost. Calling it again does nothing.
+// Close ends the subscription and returns when all goroutines have ended. (The documents call it
+// removeEventListener.) Undelivered events are lost. Calling it again does nothing.
 func (s *Subscription) Close() { s.feed.Close() }
 
-// Lag returns the delay of the subscription. If Slots and Time are zero, the listener has received all events
+// Lag returns the delay of the subscription. If Slots and Time are zero, the listener received all events
 // that the client knows.
 func (s *Subscription) Lag() events.Lag { return s.feed.Lag() }
 

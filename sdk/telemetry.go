@@ -118,7 +118,7 @@ func (t *telemetry) unwatch() error {
 	return t.watching.Unregister()
 }
 
-// callTelemetry is the telemetry of one JSON-RPC call.
+// callTelemetry is the telemetry for a JSON-RPC call.
 type callTelemetry struct {
 	*telemetry
 	ctx    context.Context
@@ -127,7 +127,7 @@ type callTelemetry struct {
 	span   trace.Span
 }
 
-// Begin is called before a JSON-RPC call.
+// Begin is called before each JSON-RPC call.
 func (t *telemetry) Begin(ctx context.Context, method string) (context.Context, rpcpool.Observation) {
 	call := &callTelemetry{telemetry: t, method: method, began: time.Now()}
 	if t.tracer != nil {
@@ -178,7 +178,7 @@ func (c *callTelemetry) End(err error) {
 	}
 }
 
-// errorType returns one of a few kinds of error, because each kind has its own time series.
+// errorType returns a broad kind of error; there are few kinds, because each is a separate time series.
 func errorType(err error) string {
 	var refusal *transaction.NodeError
 	var network net.Error
@@ -238,7 +238,7 @@ func (c *Client) beginAction(
 	}
 }
 
-// actionErrorType returns the program's own name of an error, otherwise the result of errorType.
+// actionErrorType returns the program's own name for an error, otherwise the result of errorType.
 func actionErrorType(err error) string {
 	var program *protocol.ProgramError
 	if errors.As(err, &program) && program.Name != "" {

@@ -24,7 +24,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// instrumented is a client with a scripted first node and a healthy second one, and its telemetry.
+// instrumented is a client with a scripted first node and a healthy second node, including telemetry.
 type instrumented struct {
 	client  *Client
 	spans   *tracetest.SpanRecorder

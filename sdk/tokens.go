@@ -16,20 +16,20 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// mintsKept is the number of mints that a client keeps.
+// mintsKept limits the number of mints kept by a client.
 const mintsKept = 1024
 
-// GetMint reads a mint. A mint in which escrow can be held cannot be closed or changed, so it is read once. If
-// the client has several nodes, GetMint reads it from all of them, for up to 2 seconds.
+// GetMint reads a mint. A mint suitable for escrow cannot be closed or changed, so it is read once. If the
+// client uses several nodes, GetMint reads it from all nodes, for up to 2 seconds.
 //
-// It fails with a [*token.DecimalsError] if two nodes state different decimals, or a node states other
-// decimals than those of a well-known mint ([token.WellKnownDecimals]). The decimals of another mint rest on
-// the nodes alone: compare them with your own knowledge before you convert an amount of tokens.
+// It fails with [*token.DecimalsError] if two nodes state different decimals, or a node contradicts the
+// decimals of a well-known mint ([token.WellKnownDecimals]). The decimals of another mint rest on the nodes
+// alone: compare them with your own knowledge before you convert an amount of tokens.
 //
 // It fails with an [*protocol.AccountError] that wraps [protocol.ErrAccountNotFound],
 // [protocol.ErrWrongOwner] together with [protocol.ErrAccountOwnedByWrongProgram] for an account of neither
-// token program, or a [*protocol.DecodeError] together with [protocol.ErrUnsupportedMint] for an account that
-// is not a mint.
+// token program, or a [*protocol.DecodeError] together with [protocol.ErrUnsupportedMint] for an account
+// other than a mint.
 func (c *Client) GetMint(ctx context.Context, mint solana.PublicKey) (*token.Mint, error) {
 	read, err := c.mintOf(ctx, mint)
 	if err != nil {
@@ -48,7 +48,7 @@ func (c *Client) GetMint(ctx context.Context, mint solana.PublicKey) (*token.Min
 	return read, nil
 }
 
-// mintOf reads a mint from one node, for actions that do not depend on its decimals.
+// mintOf reads a mint from one node, for actions that do not depend on the decimals.
 func (c *Client) mintOf(ctx context.Context, mint solana.PublicKey) (*token.Mint, error) {
 	if known, ok := c.mints.Get(mint); ok {
 		return &known, nil
@@ -70,11 +70,11 @@ func (c *Client) mintOf(ctx context.Context, mint solana.PublicKey) (*token.Mint
 	return read, nil
 }
 
-// mintComparison is how long the nodes have to return a mint for the comparison of its decimals.
+// mintComparison is how long the nodes may take to return a mint for comparing the decimals.
 const mintComparison = 2 * time.Second
 
-// compareDecimals returns a [*token.DecimalsError] if a node contradicts the table of well-known mints, or
-// another node. A node that does not return the mint in time is not compared.
+// compareDecimals returns [*token.DecimalsError] if a node contradicts the table of well-known mints, or
+// another node. Nodes that do not return the mint in time are not compared.
 func (c *Client) compareDecimals(ctx context.Context, read *token.Mint) error {
 	if c.pool.Size() == 1 {
 		return token.CheckDecimals(read.Address, "node "+c.pool.Health()[0].Host, read.Decimals)
@@ -126,8 +126,7 @@ func (c *Client) decimalsByNode(ctx context.Context, mint solana.PublicKey) (sta
 	return stated
 }
 
-// GetTokenAccount reads an account of SPL Token or Token-2022. Its errors are those of
-// [Negotiation.Snapshot].
+// GetTokenAccount reads an account of SPL Token or Token-2022. It fails like [Negotiation.Snapshot].
 func (c *Client) GetTokenAccount(ctx context.Context, address solana.PublicKey) (*token.Account, error) {
 	accounts, slot, err := c.accounts(ctx, address)
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// lowestOwnCode is below all error numbers of this program, and above those of the programs that it calls.
+// lowestOwnCode is below all error numbers of this program, and above the error numbers of called programs.
 const lowestOwnCode = uint32(protocol.ErrInstructionMissing)
 
 // explainFailure returns a *protocol.ProgramError for a refusal by this program.
 func explainFailure(failed *transaction.Error, invoked solana.PublicKey) error {
 	if failed.Program == protocol.ProgramID && failed.Code < lowestOwnCode &&
 		send.FailedProgram(failed.Logs).IsZero() {
-		// Without logs, a small number of this program's is one of a program that it calls.
+		// If there are no logs, a small number of this program's belongs to a called program.
 		failed.Program = solana.PublicKey{}
 	}
 	if failed.Program == protocol.ProgramID && invoked == protocol.ProgramID &&
@@ -38,7 +38,7 @@ func explainFailure(failed *transaction.Error, invoked solana.PublicKey) error {
 // tokenInvalidInstruction is the error number of both token programs for an unknown instruction.
 const tokenInvalidInstruction = 12
 
-// isTokenProgramTooOld reports whether SPL Token has answered a call of this program with InvalidInstruction.
+// isTokenProgramTooOld reports whether SPL Token returned InvalidInstruction to a call of this program.
 func isTokenProgramTooOld(e *transaction.Error) bool {
 	return e.Reason == transaction.ReasonCustom && e.Code == tokenInvalidInstruction &&
 		e.Program == solana.TokenProgramID &&

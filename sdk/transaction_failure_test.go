@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// failureError returns the error of a failed transaction as the client does.
+// failureError returns a failed transaction's error as the client does.
 func failureError(raw any, logs []string, invoked []solana.PublicKey, signature solana.Signature) error {
 	return send.FailureError(raw, logs, invoked, signature, explainFailure)
 }
@@ -162,7 +162,7 @@ func TestTokenProgramWithoutBatchesIsNamed(t *testing.T) {
 	}
 }
 
-// A simulation fails with the same error, before anything is signed.
+// A simulation returns the same error, before anything is signed.
 func TestSimulationNamesATokenProgramWithoutBatches(t *testing.T) {
 	a := newBuyer(t)
 	a.node.answers["simulateTransaction"] = always(object{"context": object{"slot": testSlot},

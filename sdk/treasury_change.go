@@ -34,9 +34,9 @@ func (e *treasuryChanged) TransactionOutcome() transaction.Outcome {
 	return transaction.OutcomeOf(e.refusal)
 }
 
-// rebuild builds a close again if the program has refused it because the treasury was replaced after it was
-// built, and returns nil. Otherwise it returns the refusal, or an ErrTreasuryChanged if the caller has named the
-// treasury's token account, or the rent is now higher than mostRent.
+// rebuild builds a close again if the program refused it because the treasury was replaced since, and returns
+// nil. Otherwise it returns the refusal, or an ErrTreasuryChanged if the caller named the treasury's token
+// account, or if the rent is now higher than mostRent.
 func (a *Action) rebuild(ctx context.Context, refusal error, mostRent uint64) error {
 	var program *protocol.ProgramError
 	if a.treasury.IsZero() || !errors.As(refusal, &program) || program.Code != protocol.ErrConstraintRaw ||
@@ -46,7 +46,7 @@ func (a *Action) rebuild(ctx context.Context, refusal error, mostRent uint64) er
 	again := *a
 	again.Instructions = nil
 	if _, err := again.Build(ctx); err != nil || again.treasury == a.treasury {
-		return refusal // the treasury is not the reason, or no node shows that it is
+		return refusal // the treasury is not the reason, or no node confirms that
 	}
 	if !a.accounts.Treasury.IsZero() || again.Rent > mostRent {
 		return &treasuryChanged{a.Negotiation, a.treasury, again.treasury, again.Rent, refusal}

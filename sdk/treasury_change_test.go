@@ -18,7 +18,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// rotation is a chain with a rejected negotiation, whose close pays the treasury the decay of an offer.
+// rotation is a chain with a rejected negotiation, whose close pays an offer's decay to the treasury.
 type rotation struct {
 	*localnet.Net
 	t           *testing.T
@@ -57,7 +57,7 @@ func newRotation(t *testing.T) *rotation {
 	return r
 }
 
-// TestFinalizedSnapshotsAreOlder compares the snapshots of a negotiation that has changed a moment ago.
+// TestFinalizedSnapshotsAreOlder compares the snapshots of a just changed negotiation.
 func TestFinalizedSnapshotsAreOlder(t *testing.T) {
 	r := newRotation(t)
 	now, err := r.Client.Snapshots(r.ctx, "", r.negotiation)
@@ -100,7 +100,7 @@ func (r *rotation) close() *haggle.Action {
 	return action
 }
 
-// tokensOf returns the tokens of a wallet's associated account; zero without one.
+// tokensOf returns the tokens in a wallet's associated account; zero if it is missing.
 func (r *rotation) tokensOf(owner solana.PublicKey) uint64 {
 	r.t.Helper()
 	address, err := token.AssociatedAddress(owner, r.Mint, solana.TokenProgramID)
@@ -120,7 +120,7 @@ func (r *rotation) lamports() uint64 {
 	return balance.Value
 }
 
-// requireOpen requires that a refused close has changed neither the negotiation nor its vault.
+// requireOpen checks that neither the negotiation nor the vault changed when the close was refused.
 func (r *rotation) requireOpen(before *haggle.Snapshot, vault uint64) {
 	r.t.Helper()
 	now, err := r.Client.Negotiation(r.negotiation).Snapshot(r.ctx)
@@ -207,7 +207,7 @@ func TestCloserSeesTheRentOfANewTreasurysAccount(t *testing.T) {
 	r.requireOpen(before, vault)
 	require.Equal(t, lamports, r.lamports())
 
-	// A simulation shows the close with the new treasury.
+	// A simulation closes with the new treasury.
 	run, err := closing.Simulate(r.ctx)
 	require.NoError(t, err)
 	require.EqualValues(t, token.AccountRent, run.Rent)

@@ -9,10 +9,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// ErrClientClosed: the client has been closed, and its subscriptions with it.
+// ErrClientClosed: the client and all subscriptions are closed.
 var ErrClientClosed = feed.ErrClosed
 
-// EventEnvelope is an event with the transaction that it is from.
+// EventEnvelope is an event with the transaction that emitted it.
 type EventEnvelope struct {
 	// Signature is the signature of the transaction.
 	Signature solana.Signature
@@ -20,14 +20,14 @@ type EventEnvelope struct {
 	Slot uint64
 	// Negotiation is the address of the event's negotiation; zero only if Truncated.
 	Negotiation solana.PublicKey
-	// Event is the event: an *OfferSubmitted, a *NegotiationSettled and so on. It is nil if Truncated.
+	// Event is the event: an *OfferSubmitted, a *NegotiationSettled etc. It is nil if Truncated.
 	Event protocol.Event
 	// Truncated reports that the transaction's logs are cut off, or contain data that this version cannot
 	// decode, so there may be further events. [Negotiation.Snapshot] reads the current state.
 	Truncated bool
-	// Late reports that the node listed the transaction only after a later event of the same negotiation had
-	// been delivered. This is the only case in which events are delivered out of order; [Client.History] has
-	// them in order.
+	// Late reports whether the node listed the transaction only after a later event of the same negotiation
+	// had been delivered. This is the only case of out-of-order delivery; [Client.History] returns the events
+	// in order.
 	Late bool
 }
 
@@ -40,32 +40,32 @@ type watchStart struct {
 }
 
 // FromBeginning makes a subscription deliver all events of the negotiation, or of the agent's negotiations,
-// as far back as the node has them.
+// as far back as the node returns them.
 func FromBeginning() WatchOption {
 	return func(start *watchStart) { start.beginning = true }
 }
 
-// After makes a subscription continue after the transaction with this signature, for example the last one
-// that an agent had handled before a restart. For Watch the transaction must mention the negotiation.
+// After makes a subscription continue after the given transaction, for example the last transaction that an
+// agent handled before restarting. For Watch the transaction must mention the negotiation.
 func After(signature solana.Signature) WatchOption {
 	return func(start *watchStart) { start.after = signature }
 }
 
-// Watch subscribes to the events of a negotiation, each delivered once, ordered by slot and within a block by
+// Watch subscribes to a negotiation's events, each delivered once, ordered by slot and within a block by
 // transaction. (The documents call it onNegotiationEvent.) When it returns, no later event is missed: a
-// dropped connection is opened again, and the events of the meantime and those that the connection has
-// dropped are fetched. It delivers the same events as [Client.History].
+// dropped connection is opened again, and the events missed meanwhile or dropped by the connection are
+// fetched. It delivers the same events as [Client.History].
 //
 // Some nodes drop notifications without an error. Every 20 seconds, and 5 milliseconds for each address, the
-// client therefore compares the accounts with their last known state, a hundred in one request. Each time it
-// also lists the addresses that have no account, before the creation or after the closing, with one request
-// for each, at most twenty a second. Close the subscription to stop these requests.
+// client therefore compares the accounts with their last known state, a hundred per request. Each time it
+// also lists the addresses without an account, before the creation or after the closing, with a request for
+// each, up to twenty a second. Close the subscription to stop these requests.
 //
-// All subscriptions of a client share one connection. A listener that does not receive delays only its own
-// subscription, and loses nothing: beyond 64 buffered events, the next ones stay at the node until there is
-// room. [Subscription.Lag] reports the delay.
+// All subscriptions of the client share one connection. A listener that does not receive delays that
+// subscription alone, and loses nothing: beyond 64 buffered events, the next ones stay at the node until
+// there is room. [Subscription.Lag] reports the delay.
 //
-// The context and Close both end the subscription. The error is that of the first attempt to connect.
+// The context and Close both end the subscription. Watch returns the error of the first attempt to connect.
 //
 //	subscription, err := client.Watch(ctx, negotiation)
 //	...
@@ -77,9 +77,9 @@ func (c *Client) Watch(
 	return c.watch(ctx, feed.Watch{Account: negotiation}, options)
 }
 
-// WatchAgent subscribes to the events of all negotiations of which an agent is a party, including later ones:
-// each event once, and those of a negotiation in their order. Otherwise it works as Watch does. With After it
-// delivers the events of the negotiations that are still open, and of those created since.
+// WatchAgent subscribes to the events of all negotiations that an agent takes part in, including later ones:
+// each event once, and in order per negotiation. Otherwise it works as Watch does. With After it delivers the
+// events of the negotiations that are still open or were created since.
 //
 // Anyone can send transactions that mention an agent and do not concern it. Those that the connection reports
 // as unrelated are not fetched. Other ones that are listed at the agent's address are fetched at a bounded

@@ -70,7 +70,7 @@ func TestListenerReceivesTheChainsEvents(t *testing.T) {
 		if random.IntN(4) == 0 {
 			chain.mention(watchedNegotiation)
 		}
-		// a node lists a transaction a little later than it notifies of it
+		// a node lists a transaction a little later than it sends the notification
 		chain.change(func() { chain.unlisted = 1 })
 		happened := chain.emit(offerOf(uint8(n)))
 		chain.change(func() { chain.withheld[happened.signature] = random.IntN(3) })
@@ -111,7 +111,7 @@ func TestWatchAgentFollowsAllNegotiations(t *testing.T) {
 		negotiation := solana.PublicKey{100, n}
 		created := &protocol.NegotiationCreated{NegotiationID: negotiation, Buyer: buyer, Seller: agent}
 		want = append(want, chain.created(created).envelope(created))
-		// The other side's offer does not mention the agent.
+		// The counterparty's offer does not mention the agent.
 		want = append(want, chain.emit(offerAt(negotiation, n)).envelope(offerAt(negotiation, n)))
 		if n == 4 {
 			chain.cut()

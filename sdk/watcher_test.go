@@ -19,7 +19,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// scriptedSource is a scripted source without a network.
+// scriptedSource is a scripted source that does not use the network.
 type scriptedSource struct {
 	lock   sync.Mutex
 	notify func(events.Hint)
@@ -71,7 +71,7 @@ func (s *toldStream) Done() <-chan struct{} { return s.done }
 func (s *toldStream) Err() error            { return assert.AnError }
 func (s *toldStream) Close()                { s.once.Do(func() { close(s.done) }) }
 
-// withFakeClock runs a test with a client whose source is scripted, on a clock of its own.
+// withFakeClock runs a test on a separate clock with a client whose source is scripted.
 func withFakeClock(
 	t *testing.T, test func(t *testing.T, chain *fakeChain, client *Client, source *scriptedSource),
 ) {
@@ -93,7 +93,7 @@ func (s *scriptedSource) send(e *chainTransaction, address solana.PublicKey) {
 	notify(events.Hint{Address: address, Signature: e.signature, Slot: e.slot})
 }
 
-// collect returns the events that a subscription delivers until nothing more arrives for a while.
+// collect returns a subscription's events until nothing more arrives for a while.
 func collect(subscription *Subscription, patience time.Duration) (delivered []EventEnvelope) {
 	for {
 		select {
@@ -112,7 +112,7 @@ func TestOnlyTransactionsInBlocksAreDelivered(t *testing.T) {
 	withFakeClock(t, func(t *testing.T, chain *fakeChain, client *Client, source *scriptedSource) {
 		subscription, err := client.Watch(t.Context(), watchedNegotiation)
 		require.NoError(t, err)
-		// One execution that has been dropped, and one that has not.
+		// A dropped execution, and a lasting execution.
 		lost := &chainTransaction{signature: solana.Signature{1}, slot: 1_001}
 		source.send(lost, watchedNegotiation)
 		second := chain.emit(offerOf(2))
@@ -120,7 +120,7 @@ func TestOnlyTransactionsInBlocksAreDelivered(t *testing.T) {
 		source.send(second, watchedNegotiation)
 		assert.Equal(t, []EventEnvelope{second.envelope(offerOf(2))}, collect(subscription, time.Second))
 
-		// It is executed again after all, without a notification.
+		// It is executed again after all, with no notification.
 		chain.next()
 		again := chain.emit(offerOf(3))
 		assert.Equal(t, []EventEnvelope{again.envelope(offerOf(3))}, collect(subscription, 2*feed.RecheckEvery))
@@ -212,7 +212,7 @@ func TestTransactionsThatAreListedLateAreMarked(t *testing.T) {
 }
 
 // A transaction that mentions the agent is executed after the negotiation was listed and before the agent is.
-// An earlier one, which mentions only the negotiation, is delivered first.
+// An earlier transaction, which does not mention the agent, is delivered first.
 func TestTransactionsBetweenTwoListsAreInOrder(t *testing.T) {
 	for range 16 { // the order of the lists is random
 		withFakeClock(t, func(t *testing.T, chain *fakeChain, client *Client, source *scriptedSource) {
@@ -254,7 +254,7 @@ func TestTransactionsBetweenTwoListsAreInOrder(t *testing.T) {
 	}
 }
 
-// Two negotiations of an agent in one block: neither list shows their order.
+// An agent's two negotiations in the same block: neither list shows their order.
 func TestOrderWithinASlotIsTheBlocks(t *testing.T) {
 	for name, first := range map[string]byte{"one": 50, "other": 51} {
 		t.Run(name, func(t *testing.T) {
@@ -445,7 +445,7 @@ func (c *fakeChain) failTransaction(e *chainTransaction) {
 	e.answer.(object)["meta"].(object)["err"] = e.failed
 }
 
-// hide removes a transaction from the chain, and show puts it back at its position.
+// hide removes a transaction from the chain, and show puts it back into place.
 func (c *fakeChain) hide(e *chainTransaction) {
 	c.lock.Lock()
 	defer c.lock.Unlock()

@@ -11,13 +11,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// CommitZopa commits a party to its reservation price without revealing it: the buyer first, then the seller.
+// CommitZopa commits a party to a reservation price without revealing it: the buyer first, then the seller.
 // The party that sealed the price signs. Keep [protocol.SealedPrice.Secret] before the transaction is sent.
 //
 // It fails, as the program does, with [protocol.ErrInvalidParams] for a price outside
 // [protocol.Negotiation.ReservationRange], which could never be revealed, [protocol.ErrInvalidState] when no
-// commitment is due, [protocol.ErrUnauthorized], [protocol.ErrStaleState] for a price that was sealed for
-// another deal, or [protocol.ErrNotYourTurn]; the program also answers [protocol.ErrExpired] and
+// commitment is due, [protocol.ErrUnauthorized], [protocol.ErrStaleState] for a price sealed for another
+// deal, or [protocol.ErrNotYourTurn]; the program also returns [protocol.ErrExpired] and
 // [protocol.ErrResponseWindowExpired].
 func (n *Negotiation) CommitZopa(price *protocol.SealedPrice) *Action {
 	return n.action(&commitZopa{price: price})
@@ -42,22 +42,22 @@ func (z commitZopa) postcondition(_, now *Snapshot) bool {
 	return ok && now.CommitmentOf(side) == z.price.Commitment()
 }
 
-// RevealZopa reveals the reservation price that a party has committed to: the buyer's first, then the
-// seller's. The party that sealed the price signs. If the seller's is not above the buyer's, the seller
-// accepts their midpoint in the same transaction, as [Negotiation.AcceptOffer] does: otherwise the buyer could
-// replace the midpoint by an offer of the seller's revealed price. [Negotiation.RevealZopaOnly] leaves the
-// acceptance out. If the seller's price is above the buyer's, the negotiation ends, the escrow goes back to
-// the buyer and the bond to the seller.
+// RevealZopa reveals the reservation price that a party committed to: the buyer's first, then the seller's.
+// The party that sealed the price signs. If the seller's is not above the buyer's, the seller accepts their
+// midpoint in the same transaction, as [Negotiation.AcceptOffer] does: otherwise the buyer could replace the
+// midpoint by an offer of the seller's revealed price. [Negotiation.RevealZopaOnly] leaves the acceptance
+// out. If the seller's price is above the buyer's, the negotiation ends, the escrow goes back to the buyer
+// and the bond to the seller.
 //
-// Reveal and acceptance take effect together or not at all. The acceptance names the midpoint that follows from
-// the snapshot; with a buyer's price that differs from the chain's, the program answers
+// Reveal and acceptance take effect together or not at all. The acceptance names the midpoint that follows
+// from the snapshot; with a buyer's price that differs from the chain's, the program returns
 // [protocol.ErrStaleState]. If the acceptance is refused, use RevealZopaOnly: a seller that does not reveal
-// loses its bond.
+// loses the bond.
 //
 // It fails, as the program does and before a node receives the price, with [protocol.ErrInvalidParams],
 // [protocol.ErrInvalidState] when no price is due, [protocol.ErrUnauthorized], [protocol.ErrNotYourTurn], or
 // [protocol.ErrZopaCommitmentMismatch]; with [protocol.ErrExpired] or [protocol.ErrResponseWindowExpired] if
-// the time for it is over by the chain's clock, or is over in less than 10 seconds. The buyer also gets
+// the time for it is over by the chain's clock, or is over in less than 10 seconds. The buyer also receives
 // ErrResponseWindowExpired when less than a response window would be left to the seller. [Action.Do],
 // [Action.Transaction] and [Action.Simulate] read the clock once more, because a node that simulates a reveal
 // knows the price.
@@ -124,8 +124,8 @@ func (z revealZopa) postcondition(before, now *Snapshot) bool {
 	return false
 }
 
-// acceptMidpoint returns the seller's acceptance of the midpoint that its reveal makes the current offer, and
-// the instructions before it.
+// acceptMidpoint returns the seller's acceptance of the midpoint that the reveal makes the current offer, and
+// the preceding instructions.
 func acceptMidpoint(
 	ctx context.Context, a *Action, midpoint uint64,
 ) (*protocol.AcceptOffer, []solana.Instruction, error) {
@@ -143,9 +143,9 @@ func acceptMidpoint(
 	return accept, to.before, nil
 }
 
-// revealSlack is how long a reveal may take from reading the chain's clock to its execution, in seconds. If
-// less time is left, the price is not sent: a reveal that comes too late discloses the price without effect.
-// A transaction is usually executed within 3 seconds.
+// revealSlack is how long a reveal may take from reading the chain's clock to execution, in seconds. If less
+// time is left, the price is not sent: a reveal that comes too late discloses the price without effect. A
+// transaction is usually executed within 3 seconds.
 const revealSlack = 10
 
 // checkRevealTime refuses, in the program's order, a reveal that the program would refuse revealSlack from
@@ -180,7 +180,7 @@ func secondsLeft(seconds int64) string {
 	return fmt.Sprintf("%d seconds are left", seconds)
 }
 
-// addRefund adds the accounts to which escrow and bond go back if there is no zone.
+// addRefund adds the accounts that escrow and bond go back to if there is no zone.
 func addRefund(
 	ctx context.Context, a *Action, instruction *protocol.RevealZopaPrice,
 ) ([]solana.Instruction, error) {
@@ -194,7 +194,7 @@ func addRefund(
 	return to.before, err
 }
 
-// checkZopaStep refuses an action that is not the agent's next step, in the program's order.
+// checkZopaStep refuses an action other than the agent's next step, in the program's order.
 func checkZopaStep(a *Action, price *protocol.SealedPrice, isKind func(protocol.ZopaStep) bool) error {
 	if price == nil || price.IsZero() {
 		return errors.New("haggle: " + a.Name + ": sealed price not set")

@@ -385,7 +385,7 @@ func TestRefusedRevealSendsNoPrice(t *testing.T) {
 func TestPriceIsNotRevealedTooLate(t *testing.T) {
 	for name, c := range map[string]struct {
 		step protocol.ZopaStep
-		// turn and global are the seconds until the deadlines.
+		// turn and global count the seconds until the deadlines.
 		turn, global int64
 		want         error
 	}{

@@ -15,7 +15,7 @@ type PurchaseRecord struct {
 	Key string
 	// Terms hashes the sellers and the terms.
 	Terms [32]byte
-	// Generation is the number of authorisations so far.
+	// Generation is the number of authorizations so far.
 	Generation uint64
 	// Negotiation is the authorized negotiation; zero until the first authorization.
 	Negotiation solana.PublicKey
