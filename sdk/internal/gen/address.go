@@ -93,7 +93,7 @@ func (p *program) addDerivation(d derivation) error {
 	return nil
 }
 
-// derivedName names a PDA after its first seed if that is text, otherwise after the instruction's account.
+// derivedName names a PDA after the first seed if that is text, otherwise after the instruction's account.
 func derivedName(account string, pda idl.IdlPda) string {
 	if first, ok := pda.Seeds[0].(*idl.IdlSeedConst); ok && isText(first.Value) {
 		return goName(string(first.Value))
@@ -140,7 +140,7 @@ func isText(value []byte) bool {
 	return !slices.ContainsFunc(value, func(b byte) bool { return b < ' ' || b > '~' })
 }
 
-// fixedAddress returns the Go expression of a constant address.
+// fixedAddress returns a Go expression for a constant address.
 func fixedAddress(address solana.PublicKey) string {
 	known := map[solana.PublicKey]string{
 		solana.SystemProgramID:               "solana.SystemProgramID",

@@ -27,8 +27,8 @@ package protocol
 var worstComputeUnits = map[string]ComputeUnits{
 `
 
-// renderCompute returns the table of the instructions' worst cases, which must have an entry for each
-// instruction of the IDL and no other.
+// renderCompute returns the table of the instructions' worst cases. Its entries must match the IDL's
+// instructions.
 func renderCompute(path string, program *idl.Idl) (map[string][]byte, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -68,8 +68,7 @@ func readEffects(path string) (map[string]effects, error) {
 	return rows, nil
 }
 
-// addEffects sets the effects of the instructions. Each instruction must have an entry, and each entry an
-// instruction.
+// addEffects sets the effects of the instructions. Entries and instructions must match.
 func (p *program) addEffects(rows map[string]effects) error {
 	for i := range p.Instructions {
 		ix := &p.Instructions[i]
@@ -88,7 +87,7 @@ func (p *program) addEffects(rows map[string]effects) error {
 	return nil
 }
 
-// check requires that the entry is complete, and that its accounts and arguments are the instruction's.
+// check requires that the entry is complete, and that the accounts and arguments are the instruction's.
 func (e *effects) check(ix *instruction) error {
 	hasAccount := func(name string) bool {
 		return slices.ContainsFunc(ix.Accounts, func(a account) bool { return a.IDLName == name })
@@ -120,7 +119,7 @@ func (e *effects) check(ix *instruction) error {
 	return nil
 }
 
-// Deal returns the argument that the program compares with the negotiation's time of creation; empty if there
+// Deal names the argument that the program compares with the negotiation's time of creation; empty if there
 // is none.
 func (e effects) Deal() string {
 	for _, g := range e.Guards {
@@ -131,10 +130,10 @@ func (e effects) Deal() string {
 	return ""
 }
 
-// GoIdempotency returns the end of the name of the Go constant.
+// GoIdempotency is the suffix of the Go constant's name.
 func (e effects) GoIdempotency() string { return goName(e.Idempotency) }
 
-// DeadlineFields returns the Go selectors of the arguments with deadlines.
+// DeadlineFields lists the Go selectors of the arguments with deadlines.
 func (e effects) DeadlineFields() []string {
 	fields := make([]string, len(e.Deadlines))
 	for i, path := range e.Deadlines {
@@ -147,12 +146,12 @@ func (e effects) DeadlineFields() []string {
 	return fields
 }
 
-// Go returns the Go expression of the actor.
+// Go returns the actor in Go.
 func (a actor) Go() string {
 	return fmt.Sprintf("{Role: Role%s, Account: v.%s}", goName(a.Role), goName(a.Account))
 }
 
-// Go returns the Go expression of the guard.
+// Go returns the guard in Go.
 func (g guard) Go() string {
 	out := "{State: Guard" + goName(g.State)
 	if g.State == "milestone" {
@@ -161,7 +160,7 @@ func (g guard) Go() string {
 	return out + "}"
 }
 
-// Go returns the Go expression of the payment.
+// Go returns the payment in Go.
 func (p payment) Go() string {
 	out := fmt.Sprintf("{Money: Money%s, From: Role%s, Source: v.%s, To: Role%s, Destination: v.%s", goName(p.Money),
 		goName(p.From), goName(p.Source), goName(p.To), goName(p.Destination))

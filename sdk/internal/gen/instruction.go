@@ -21,7 +21,7 @@ type instruction struct {
 	Effects                      effects
 }
 
-// negotiationFields has the fields of the negotiation by the fields of instructions into which On copies them.
+// negotiationFields maps instruction fields to the negotiation fields that On copies into them.
 var negotiationFields = map[string]string{
 	"TokenMint":        "TokenMint",
 	"CreatedAt":        "CreatedAt",
@@ -31,7 +31,7 @@ var negotiationFields = map[string]string{
 	"ExpectedDecided":  "MilestonesDecided",
 }
 
-// InNegotiation returns the field of the negotiation that the field has to equal; empty if there is none.
+// InNegotiation names the negotiation field that the field must equal; empty if there is none.
 func (f field) InNegotiation() string { return negotiationFields[f.Name] }
 
 // Label returns the instruction's name in errors.
@@ -42,8 +42,8 @@ type account struct {
 	IDLName          string
 	Writable, Signer bool
 	Optional         bool
-	Fixed            string // the Go expression of its only address
-	Derived          string // the Go call that derives its address
+	Fixed            string // a Go expression for the only possible address
+	Derived          string // a Go call that derives the address
 }
 
 // SystemProgram reports whether the account is the system program, whose address is zero and needs no
@@ -57,7 +57,7 @@ func (a account) Required() bool {
 	return !a.Optional && a.Fixed == "" && a.Derived == ""
 }
 
-// Meta returns the Go expression of the account's meta in a complete instruction.
+// Meta returns a Go expression for the account's meta in a complete instruction.
 func (a account) Meta() string {
 	if a.Optional {
 		return fmt.Sprintf("optionalMeta(v.%s, %t, %t)", a.Name, a.Writable, a.Signer)

@@ -18,14 +18,14 @@ type leaf struct {
 	wire   wireType
 }
 
-// wireType is the encoding of a value and its Go type.
+// wireType is a value's encoding and Go type.
 type wireType struct {
 	kind     wireKind
 	goType   string
 	size     int
 	elements int // of an array of integers
 	bits     int // of an integer, or of an array's elements
-	maximum  int // of a flag or an enum
+	maximum  int // a flag's or enum's
 }
 
 type wireKind int
@@ -93,7 +93,7 @@ func arrayOf(ty *idltype.Array) (wireType, error) {
 	return array, nil
 }
 
-// fields returns the fields of a struct; false for any other type.
+// fields returns a struct's fields; false for any other type.
 func (t types) fields(ty idltype.IdlType) ([]idl.IdlField, bool) {
 	named, ok := ty.(*idltype.Defined)
 	if !ok {
@@ -111,7 +111,7 @@ func (t types) fields(ty idltype.IdlType) ([]idl.IdlField, bool) {
 	return fields, ok
 }
 
-// goType returns the Go type of a struct's field.
+// goType returns the Go type for a struct's field.
 func (t types) goType(ty idltype.IdlType) (string, error) {
 	if _, ok := t.fields(ty); ok {
 		return ty.(*idltype.Defined).Name, nil
@@ -143,8 +143,8 @@ func (t types) layout(fields []idl.IdlField, prefix string, offset int) ([]leaf,
 	return leaves, offset, nil
 }
 
-// Check returns the condition under which the byte in data is not a value of the leaf; empty if every byte is
-// one.
+// Check returns a condition that is true if the byte in data is not a value of the leaf; empty if every byte
+// is.
 func (l leaf) Check() string {
 	if l.wire.kind != flagKind && l.wire.kind != enumKind {
 		return ""
@@ -152,7 +152,7 @@ func (l leaf) Check() string {
 	return fmt.Sprintf("data[%d] > %d", l.Offset, l.wire.maximum)
 }
 
-// Read returns the statement that reads the leaf of v from data.
+// Read returns a statement that reads the leaf of v from data.
 func (l leaf) Read() string {
 	at, end := l.Offset, l.Offset+l.wire.size
 	switch l.wire.kind {
@@ -176,7 +176,7 @@ func (l leaf) Read() string {
 	return fmt.Sprintf("v.%s = %s", l.Path, value)
 }
 
-// Append returns the statement that appends the leaf of v to dst.
+// Append returns a statement that appends the leaf of v to dst.
 func (l leaf) Append() string {
 	value := "v." + l.Path
 	switch l.wire.kind {
@@ -198,7 +198,7 @@ func (l leaf) Append() string {
 	return fmt.Sprintf("dst = binary.LittleEndian.AppendUint%d(dst, %s)", l.wire.bits, value)
 }
 
-// Constant returns the leaf's part of a constant's name.
+// Constant returns the leaf's part in constant names.
 func (l leaf) Constant() string {
 	return strings.ReplaceAll(l.Path, ".", "")
 }

@@ -1,7 +1,7 @@
 // Command gen writes the generated part of package protocol from the program's IDL: constants, types,
-// accounts, events, instructions, addresses and errors, each with its bytes; from idl/effects.json what each
-// instruction requires, pays and changes; and from program/cu.json the instructions' worst cases in compute
-// units.
+// accounts, events, instructions, addresses and errors, including their bytes; from idl/effects.json what
+// each instruction requires, pays and changes; and from program/cu.json the instructions' worst cases in
+// compute units.
 //
 // It is run by `go generate ./sdk/protocol`.
 package main

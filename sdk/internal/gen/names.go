@@ -23,7 +23,7 @@ func goName(name string) string {
 	return out.String()
 }
 
-// paramName turns snake_case into the name of a Go parameter.
+// paramName turns snake_case into a Go parameter name.
 func paramName(name string) string {
 	first, rest, more := strings.Cut(strings.ToLower(name), "_")
 	if !more {
@@ -54,7 +54,7 @@ func lowerFirst(text string) string {
 
 const commentWidth = 106
 
-// comment breaks a text into the lines of a Go comment.
+// comment breaks text into Go comment lines.
 func comment(text string) string {
 	var lines []string
 	line := "//"
@@ -68,8 +68,8 @@ func comment(text string) string {
 	return strings.Join(append(lines, line), "\n")
 }
 
-// subject begins an instruction's documentation with its name: "SubmitOffer" + "Offers a price." gives
-// "SubmitOffer offers a price."; a text with a subject of its own follows after a colon.
+// subject begins an instruction's documentation with the name: "SubmitOffer" + "Offers a price." gives
+// "SubmitOffer offers a price."; a text with its own subject follows after a colon.
 func subject(name string, docs []string) string {
 	text := joined(docs)
 	if strings.HasPrefix(text, "The ") {

@@ -1,5 +1,5 @@
-// Package history lists the transactions of an address or of a program, as far back as the node has them. It
-// is the list from which the subscriptions of the client begin.
+// Package history lists the transactions of an address or a program, as far back as the node returns them.
+// The client's subscriptions begin from this list.
 package history
 
 import (
@@ -16,34 +16,33 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// fullPage is the most transactions that a node lists in one request.
+// fullPage limits the transactions that a node lists per request.
 const fullPage = 1000
 
 // Query selects transactions that mention an address.
 type Query struct {
-	// Address is the address; that of a program selects all of its transactions.
+	// Address selects the transactions; a program's address selects all of the program's transactions.
 	Address solana.PublicKey
-	// Before is the transaction of an earlier list after which this one continues, with its slot. If zero,
+	// Before is a transaction of an earlier list, including the slot. The list continues after it. If zero,
 	// the list begins with the newest transaction.
 	Before transaction.Listed
-	// Until is the transaction before which the list ends. If zero, it ends with the oldest transaction that
-	// the node has.
+	// Until ends the list: Until itself is not listed. If zero, the list ends with the oldest transaction
+	// that the node returns.
 	Until solana.Signature
-	// Commitment is the commitment of the listed transactions.
+	// Commitment is the listed transactions' commitment.
 	Commitment rpc.CommitmentType
-	// MinContextSlot is the slot that the node must have reached. A node that lags lists less.
+	// MinContextSlot is a slot that the node must have reached. A node that lags lists less.
 	MinContextSlot uint64
-	// PageSize is the number of transactions per request. If zero, 1,000 are requested, the most that nodes
-	// allow.
+	// PageSize limits the transactions per request. If zero, 1,000 are requested, the most that nodes allow.
 	PageSize int
 	// ShortPages makes the list end only with an empty page, for nodes that list less than requested. It
-	// costs one more request. Otherwise a page that is not full is the last one.
+	// costs a further request. Otherwise a page that is not full is the last.
 	ShortPages bool
 }
 
-// Pages yields the transactions of a query, the newest first, in the pages in which the node lists them; none
-// is empty. It holds one page in memory. It ends with the first error: [transaction.ErrBehind], [transaction.ErrChainChanged], or one
-// of the client or the node. The pages before the error are valid.
+// Pages yields the transactions of a query, the newest first, page by page as the node lists them; none is
+// empty. It holds a single page in memory. It ends with the first error: [transaction.ErrBehind],
+// [transaction.ErrChainChanged], or an error of the client or the node. The pages before the error are valid.
 func Pages(ctx context.Context, client *rpc.Client, query Query) iter.Seq2[[]transaction.Listed, error] {
 	size := cmp.Or(query.PageSize, fullPage)
 	return func(yield func([]transaction.Listed, error) bool) {
@@ -51,7 +50,7 @@ func Pages(ctx context.Context, client *rpc.Client, query Query) iter.Seq2[[]tra
 		for {
 			page, err := nextPage(ctx, client, query, last, size)
 			if err == nil && len(page) == 0 && !last.Signature.IsZero() {
-				// A node lists nothing after a transaction that a fork has removed.
+				// A node lists nothing after a transaction that a fork removed.
 				err = checkListed(ctx, client, last, query.MinContextSlot)
 			}
 			if err != nil {
@@ -97,7 +96,8 @@ func nextPage(
 	return page, nil
 }
 
-// checkListed returns an error unless a node that has reached a slot still has the transaction in its slot.
+// checkListed returns an error unless a node that reached a slot still returns the transaction in the same
+// slot.
 func checkListed(ctx context.Context, client *rpc.Client, listed transaction.Listed, minSlot uint64) error {
 	statuses, err := client.GetSignatureStatuses(ctx, true, listed.Signature)
 	if err != nil && !errors.Is(err, rpc.ErrNotFound) {

@@ -17,13 +17,13 @@ import (
 
 type object = map[string]any
 
-// ledger is a node that lists the transactions of one address: the newest first, a page at a time.
+// ledger is a node that lists an address's transactions: the newest first, a page at a time.
 type ledger struct {
 	jsonrpc.RPCClient
 	newestFirst []object
-	// pageLimit is the most transactions in a list, if it is not zero.
+	// pageLimit limits the transactions in a list, if it is not zero.
 	pageLimit int
-	// status answers getSignatureStatuses, refusal is the error of a list; if they are set.
+	// status answers getSignatureStatuses, refusal is a list's error; if they are set.
 	status  object
 	refusal error
 	lists   int
@@ -31,7 +31,7 @@ type ledger struct {
 
 func numbered(n int) solana.Signature { return solana.Signature{byte(n >> 8), byte(n), 1} }
 
-// newLedger returns a node that has two transactions in each slot.
+// newLedger returns a node with two transactions in each slot.
 func newLedger(length int) *ledger {
 	l := &ledger{}
 	for n := length; n >= 1; n-- {

@@ -1,6 +1,6 @@
-// Package jsonapi sends HTTPS requests to services that an agent trusts with its key or with the choice of
-// its counterparties. It follows no redirects, limits the length of answers, and reveals no more of the
-// service's URL than its host, nor its key, in errors and logs.
+// Package jsonapi sends HTTPS requests to services that an agent trusts with a key or with the choice of
+// counterparties. It follows no redirects, limits the length of responses, and reveals neither the key nor,
+// beyond the host, the service's URL in errors and logs.
 package jsonapi
 
 import (
@@ -22,30 +22,30 @@ import (
 
 // Config identifies the service and sets the limits of requests.
 type Config struct {
-	// Endpoint is the service's URL, to which paths are appended. Its scheme must be https, or http for the
+	// Endpoint is the service's URL; paths are appended to it. The scheme must be https, or http for the
 	// local machine.
 	Endpoint string
 	// APIKey is sent as a bearer token; empty for none.
 	APIKey string
 	// Timeout limits one attempt. If zero, DefaultTimeout is used.
 	Timeout time.Duration
-	// HTTPClient sends the requests. If nil, the service has its own. Its redirect policy is not used.
+	// HTTPClient sends the requests. If nil, the service creates it. The redirect policy is not used.
 	HTTPClient *http.Client
 }
 
 const (
 	// DefaultTimeout limits one attempt.
 	DefaultTimeout = 15 * time.Second
-	// answerLimit is the largest accepted answer in bytes.
+	// answerLimit is the largest accepted response in bytes.
 	answerLimit = 64 << 10
-	// attempts is the number of attempts of a request that may be repeated.
+	// attempts limits how often a repeatable request is sent.
 	attempts = 3
 	// firstDelay is the pause before the second attempt, longestDelay the longest pause.
 	firstDelay   = 200 * time.Millisecond
 	longestDelay = 5 * time.Second
 )
 
-// Service sends requests to one service. Its methods may be called from several goroutines.
+// Service sends requests to a service. It is safe for concurrent use.
 type Service struct {
 	endpoint url.URL
 	client   http.Client
@@ -99,7 +99,7 @@ func isLoopback(host string) bool {
 // Host returns the service's host, for errors.
 func (s *Service) Host() string { return s.endpoint.Host }
 
-// String returns the service's host, without the rest of its URL and its key.
+// String returns the service's host, without the rest of the URL and the key.
 func (s *Service) String() string { return s.Host() }
 
 // ErrRedirect: the service redirects to another URL.
@@ -109,11 +109,11 @@ var ErrRedirect = errors.New("redirects are not followed")
 type Error struct {
 	// Host is the service's host.
 	Host string
-	// Status is the HTTP status of the answer; zero if there was none.
+	// Status is the HTTP status of the response; zero if there was none.
 	Status int
 	// Unsent reports whether the request has certainly not reached the service.
 	Unsent bool
-	// Err is the reason; nil if Status is the reason.
+	// Err is the reason; nil if Status is.
 	Err error
 
 	retryAfter time.Duration
@@ -211,7 +211,7 @@ func (s *Service) attempt(ctx context.Context, method, path string, body []byte,
 	return nil
 }
 
-// failure returns an error of a request without its URL.
+// failure returns a request's error without the URL.
 func (s *Service) failure(err error) *Error {
 	var request *url.Error
 	if errors.As(err, &request) {

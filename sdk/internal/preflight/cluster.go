@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// checkNodes reads the chain's clock, for which the client requests the slot of each of its nodes.
+// checkNodes reads the chain's clock, which makes the client request the slot of every node.
 func (r *run) checkNodes() ([]Result, error) {
 	now, err := retry(r, r.Client.Now)
 	if err != nil {
@@ -28,10 +28,10 @@ func (r *run) checkNodes() ([]Result, error) {
 	return results, nil
 }
 
-// maxLag is the number of slots that a node may be behind another one: one minute.
+// maxLag is the number of slots that a node may be behind others: one minute.
 const maxLag = 150
 
-// nodeResult returns the result for a node while at least one node answers.
+// nodeResult returns a node's result while any node responds.
 func (r *run) nodeResult(health transaction.NodeHealth) Result {
 	switch {
 	case errors.Is(health.Err, transaction.ErrOtherCluster):
@@ -66,7 +66,7 @@ func (r *run) deadNodes(err error) []Result {
 	return results
 }
 
-// unanswered is the result of a request that no node answers.
+// unanswered is the result for requests that no node answers.
 func (r *run) unanswered(err error) Result {
 	host := ""
 	if nodes := r.Client.Nodes(); len(nodes) == 1 {
@@ -134,7 +134,7 @@ func (r *run) checkProgram(ctx context.Context) (Result, error) {
 	return ok(CheckProgram, "program %s: deployed", protocol.ProgramAddress), nil
 }
 
-// missing is the error of an account that should exist.
+// missing is the error for accounts that should exist.
 type missing struct{ text string }
 
 func (m *missing) Error() string { return m.text }
@@ -188,7 +188,7 @@ func (r *run) checkMint(ctx context.Context, address solana.PublicKey) (Result, 
 	return ok(CheckMint, "mint %s: supported", address), nil
 }
 
-// notMint is the error of an account that is no mint.
+// notMint is the error for accounts that are no mint.
 type notMint struct{ error }
 
 func (*notMint) Error() string { return "not a mint" }

@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/internal/preflight"
 )
 
-// A buyer is checked before it starts. Each problem has a next step.
+// A buyer is checked before it starts. Problems come with a next step.
 func ExampleRun() {
 	var (
 		ctx         context.Context

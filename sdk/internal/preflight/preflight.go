@@ -1,7 +1,7 @@
 // Package preflight checks whether an agent can work with a cluster and a wallet: the nodes, the source of
-// events, the clock, the program and its configuration, the mints, the wallet's SOL and tokens, and its
-// policy. Each result states the problem and what to do about it. Package agent runs these checks before an
-// agent starts, and returns them to others (agent.Preflight).
+// events, the clock, the program and the configuration, the mints, the wallet's SOL and tokens, and the
+// policy. Results state problems and advice. Package agent runs these checks before an agent starts, and
+// returns them to others (agent.Preflight).
 package preflight
 
 import (
@@ -22,32 +22,32 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// Check is the subject of a result, a string for package agent.
+// Check names a result's subject, a string for package agent.
 type Check = string
 
-// The checks, in the order of their results. All but the last one need a node.
+// The checks, in result order. All but CheckPolicy need a node.
 const (
-	// CheckNode is whether a node answers. There is a result for each node of the client.
+	// CheckNode tests for a responding node. Every node of the client yields a result.
 	CheckNode = "node"
-	// CheckEvents is whether the source of events accepts a subscription: by default a WebSocket interface.
+	// CheckEvents tests that the source of events accepts a subscription: by default a WebSocket interface.
 	CheckEvents = "events"
-	// CheckClock is the difference between the machine's clock and the chain's.
+	// CheckClock compares the machine's clock with the chain's.
 	CheckClock = "clock"
-	// CheckProgram is whether the program is deployed.
+	// CheckProgram tests that the program is deployed.
 	CheckProgram = "program"
-	// CheckConfiguration is whether the protocol is initialized and not paused.
+	// CheckConfiguration tests that the protocol is initialized and not paused.
 	CheckConfiguration = "configuration"
-	// CheckMint is whether a mint exists and is supported. There is a result for each mint.
+	// CheckMint tests that a mint exists and is supported. Every mint yields a result.
 	CheckMint = "mint"
-	// CheckLamports is whether the wallet can pay fees and rent.
+	// CheckLamports tests that the wallet can pay fees and rent.
 	CheckLamports = "lamports"
-	// CheckTokens is whether a buyer has tokens.
+	// CheckTokens tests that a buyer owns tokens.
 	CheckTokens = "tokens"
-	// CheckPolicy is whether the wallet's policy signs anything.
+	// CheckPolicy tests that the wallet's policy signs anything.
 	CheckPolicy = "policy"
 )
 
-// Status is the outcome of a check.
+// Status grades a check's outcome.
 type Status = string
 
 // The statuses. A warning does not prevent an agent's work, or only a part of it.
@@ -57,10 +57,10 @@ const (
 	Problem = "problem"
 )
 
-// Role is the role of a wallet in its negotiations.
+// Role is a wallet's role in negotiations.
 type Role = string
 
-// The roles. A buyer must have tokens, or negotiations that hold its tokens. For RoleAny, missing tokens are
+// The roles. A buyer must own tokens, or negotiations with tokens in escrow. For RoleAny, missing tokens are
 // a warning. For RoleSeller they are not checked.
 const (
 	RoleAny    = "any"
@@ -68,11 +68,11 @@ const (
 	RoleSeller = "seller"
 )
 
-// Result is the result of a check.
+// Result reports a finished check.
 type Result struct {
 	Check  Check
 	Status Status
-	// Text is one line that names the subject and its state.
+	// Text is a single line that names the subject and state.
 	Text string
 	// Advice is the next step; empty if the status is OK.
 	Advice string
@@ -82,49 +82,49 @@ type Result struct {
 
 // Lamports of common actions.
 const (
-	// FeesLamports are the fees of twenty transactions.
+	// FeesLamports covers the fees for twenty transactions.
 	FeesLamports = 20 * 5_000
-	// CreationLamports are the rent of a negotiation and its vault.
+	// CreationLamports covers the rent for a negotiation and vault.
 	CreationLamports = protocol.NegotiationRent + token.AccountRent
 )
 
-// maxSkew is the difference of the clocks that needs no warning. Validators agree on the chain's clock only
-// roughly.
+// maxSkew is the difference between the clocks that needs no warning. Validators agree on the chain's clock
+// only roughly.
 const maxSkew = 30 * time.Second
 
-// attemptTimeout limits one attempt of a check.
+// attemptTimeout limits an attempt of any check.
 const attemptTimeout = 5 * time.Second
 
 // Config selects the checks.
 type Config struct {
 	// Client connects to the cluster. It is required.
 	Client *haggle.Client
-	// Wallet is the account that pays. If zero, its lamports and tokens are not checked.
+	// Wallet is the account that pays. If zero, lamports and tokens are not checked.
 	Wallet solana.PublicKey
-	// Mints are the mints in which the wallet sells and buys.
+	// Mints lists the mints that the wallet sells and buys in.
 	Mints []solana.PublicKey
-	// Decimals are the decimals with which amounts in mints were computed. Mints that it lacks are not compared.
+	// Decimals holds the decimals used to compute amounts in mints. Mints that it lacks are not compared.
 	Decimals map[solana.PublicKey]uint8
 	// Role is the wallet's role. If empty, RoleAny is used.
 	Role Role
-	// MinLamports is the least that the wallet must have. If zero, FeesLamports is used. Below
-	// WantedLamports there is a warning.
+	// MinLamports is the wallet's required minimum. If zero, FeesLamports is used. Below WantedLamports there
+	// is a warning.
 	MinLamports, WantedLamports uint64
 	// Policy is the wallet's policy, such as a *policy.Policy or a *policy.Config. If nil, it is not checked.
 	Policy interface{ CheckUsable() error }
 
-	// Patience is how long checks are retried while no node answers, all together. If zero, each check has
-	// one attempt.
+	// Patience is how long checks are retried while no node responds, all together. If zero, every check
+	// makes a single attempt.
 	Patience time.Duration
 	// Logger logs retries. If nil, nothing is logged.
 	Logger *slog.Logger
 	// Started is called before each check. It may be nil.
 	Started func(Check)
-	// Names are the names of settings in the advice.
+	// Names holds the setting names used in the advice.
 	Names Names
 }
 
-// Names are the names of settings, with the fields of agent.Names. An empty name is the one of the SDK's
+// Names holds setting names, with the fields of agent.Names. An empty name means the name in the SDK's
 // configuration.
 type Names struct{ Endpoint, WSEndpoint, Mints, SingleSourceUpTo, Fund string }
 
@@ -137,7 +137,7 @@ func (n Names) WithDefaults() Names {
 	}
 }
 
-// run is one run of the checks.
+// run is the state while checking.
 type run struct {
 	Config
 	// ctx ends with Config.Patience; zero Patience does not limit it.
@@ -147,7 +147,7 @@ type run struct {
 	nowAt time.Time
 }
 
-// Run runs the checks and yields their results. If no node answers, it skips the checks that need one. It
+// Run runs the checks and yields their results. If no node responds, it skips the checks that need a node. It
 // ends early if the context ends.
 func Run(ctx context.Context, config Config) iter.Seq[Result] {
 	return func(yield func(Result) bool) {
@@ -190,7 +190,7 @@ func (r *run) each(ctx context.Context, yield func(Result) bool) {
 	}
 }
 
-// step is a check that needs a node. Its error skips the other ones.
+// step is a check that needs a node. An error skips the remaining steps.
 type step struct {
 	check Check
 	run   func() ([]Result, error)
@@ -221,8 +221,8 @@ func single(check func() Result) func() ([]Result, error) {
 	return func() ([]Result, error) { return []Result{check()}, nil }
 }
 
-// retried returns a check that is retried as long as no node answers it. If none does, its result is a
-// problem of CheckNode.
+// retried returns a check that is retried as long as no node responds. If none does, the result is a problem
+// of CheckNode.
 func (r *run) retried(check func(ctx context.Context) (Result, error)) func() ([]Result, error) {
 	return func() ([]Result, error) {
 		result, err := retry(r, check)
@@ -275,7 +275,7 @@ func failed(check Check, status Status, advice, format string, values ...any) Re
 	return Result{Check: check, Status: status, Text: lineOf(err), Advice: advice, Err: err}
 }
 
-// lineOf returns an error's message on one line, without the SDK's prefix.
+// lineOf returns an error's message as a single line, without the SDK's prefix.
 func lineOf(err error) string {
 	return strings.NewReplacer("\n", "; ", "haggle: ", "").Replace(err.Error())
 }

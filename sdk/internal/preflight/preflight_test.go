@@ -34,7 +34,8 @@ func newClient(t *testing.T, config haggle.Config) *haggle.Client {
 	return client
 }
 
-// results runs the checks and returns their results by check; of several results of a check, the worst one.
+// results runs the checks and returns their results by check; of several results for the same check, the
+// worst.
 func results(t *testing.T, config preflight.Config) map[preflight.Check]preflight.Result {
 	t.Helper()
 	found := map[preflight.Check]preflight.Result{}
@@ -110,7 +111,7 @@ func TestChecksOfALocalChain(t *testing.T) {
 	requireResult(t, found, preflight.CheckMint, preflight.Problem, "account not found")
 	require.ErrorIs(t, found[preflight.CheckMint].Err, protocol.ErrAccountNotFound)
 
-	// The WebSocket port is wrong, and one of two nodes does not answer.
+	// The WebSocket port is wrong, and one of two nodes does not respond.
 	partly := buyer
 	partly.Client = newClient(t, haggle.Config{
 		Endpoint: net.Chain.RPCURL(), WSEndpoint: "ws" + strings.TrimPrefix(net.Chain.RPCURL(), "http"),

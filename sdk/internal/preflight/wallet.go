@@ -42,7 +42,7 @@ func (r *run) checkLamports(ctx context.Context) (Result, error) {
 	return ok(CheckLamports, "wallet %s: has %s SOL", r.Wallet, sol(have)), nil
 }
 
-// checkTokens checks that a buyer has tokens. They may be in the escrow of its negotiations.
+// checkTokens checks that a buyer owns tokens, including tokens in escrow.
 func (r *run) checkTokens(ctx context.Context) (Result, error) {
 	for _, mint := range r.Mints {
 		if mint == solana.WrappedSol || mint == token.WrappedSOL2022 {
@@ -71,8 +71,8 @@ func (r *run) checkTokens(ctx context.Context) (Result, error) {
 		"wallet %s: has no tokens of any of the mints, and no negotiation as a buyer", r.Wallet), nil
 }
 
-// holdsTokens reports whether any of the wallet's token accounts holds tokens of a mint. It decodes the list:
-// one request for each account would let anyone delay the check by creating empty accounts for the wallet.
+// holdsTokens reports whether any of the wallet's token accounts holds the mint's tokens. It decodes the
+// list: a request per account would let anyone delay the check by creating empty accounts for the wallet.
 func (r *run) holdsTokens(ctx context.Context, mint solana.PublicKey) (bool, error) {
 	listed, err := r.Client.RPC().GetTokenAccountsByOwner(ctx, r.Wallet,
 		&rpc.GetTokenAccountsConfig{Mint: &mint},

@@ -14,13 +14,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// HistoryLimit is the most signatures of one address that a subscription keeps.
+// HistoryLimit limits the signatures that a subscription keeps per address.
 const HistoryLimit = 100_000
 
-// ErrTooLong: an address has more new transactions than a subscription keeps.
+// ErrTooLong: there are more new transactions for an address than a subscription keeps.
 var ErrTooLong = errors.New("history of the address is too long")
 
-// endOf returns the current end of an address's history. slot is a slot that the node had reached before.
+// endOf returns the current end of an address's history. slot is a slot reached by the node before.
 func (f *Feed) endOf(ctx context.Context, address solana.PublicKey, slot uint64) (position, error) {
 	query := history.Query{Address: address, Commitment: f.Commitment, MinContextSlot: slot, PageSize: 1}
 	for page, err := range history.Pages(ctx, f.RPC, query) {
@@ -32,8 +32,8 @@ func (f *Feed) endOf(ctx context.Context, address solana.PublicKey, slot uint64)
 	return position{slot: slot}, nil
 }
 
-// HasEffects reports whether an address has a transaction that has not failed. It returns an error if the newest
-// [HistoryLimit] have.
+// HasEffects reports whether a successful transaction mentions address. It returns an error if the newest
+// [HistoryLimit] transactions all failed.
 func (f *Feed) HasEffects(ctx context.Context, address solana.PublicKey) (bool, error) {
 	seen := 0
 	for page, err := range history.Pages(ctx, f.RPC, history.Query{Address: address, Commitment: f.Commitment}) {
@@ -62,8 +62,8 @@ func (f *Feed) positionOf(ctx context.Context, signature solana.Signature) (posi
 	return position{signature: signature, slot: statuses.Value[0].Slot}, nil
 }
 
-// since lists the transactions of an address after a position, the oldest first. If head is not zero, a node
-// that has not reached the slot head must not serve the request, because another node may have.
+// since lists an address's transactions after a position, the oldest first. If head is not zero, a node that
+// lags behind the slot head must not serve the request, because another node may be ahead.
 func (f *Feed) since(
 	ctx context.Context, address solana.PublicKey, from position, head uint64,
 ) ([]transaction.Listed, error) {
@@ -73,9 +73,8 @@ func (f *Feed) since(
 		if err != nil {
 			return nil, err
 		}
-		// A node that has deleted the position's transaction lists beyond it. A position in a slot that the
-		// chain has not reached comes from a node with a wrong slot, and must not hide transactions before
-		// that slot.
+		// A node that deleted the position's transaction lists beyond it. A position in a slot beyond the
+		// chain's comes from a node with a wrong slot, and must not hide transactions before that slot.
 		end := slices.IndexFunc(page, func(item transaction.Listed) bool {
 			return item.Slot < from.slot && (head == 0 || from.slot <= head) || item.Signature == from.signature
 		})
@@ -92,8 +91,8 @@ func (f *Feed) since(
 	return listed, nil
 }
 
-// blockPositions returns the positions of a slot's transactions in its block; nil if the node does not return
-// the block.
+// blockPositions returns the positions of a slot's transactions within the block; nil if the node does not
+// return the block.
 func (f *Feed) blockPositions(ctx context.Context, slot uint64) (map[solana.Signature]int, error) {
 	newest, none := uint64(math.MaxUint8), false
 	block, err := f.RPC.GetBlockWithOpts(ctx, slot, &rpc.GetBlockOpts{

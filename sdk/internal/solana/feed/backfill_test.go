@@ -17,17 +17,17 @@ import (
 
 type object = map[string]any
 
-// ledger is a node that lists the transactions of one address: the newest first, a page at a time.
+// ledger is a node that lists an address's transactions: the newest first, a page at a time.
 type ledger struct {
 	jsonrpc.RPCClient
 	newestFirst []object
-	// ignoresUntil makes the node ignore the transaction at which a list is to end, as if it had deleted it.
+	// ignoresUntil makes the node ignore the transaction that should end a list, as if deleted.
 	ignoresUntil bool
 }
 
 func numbered(n int) solana.Signature { return solana.Signature{byte(n >> 8), byte(n), 1} }
 
-// newLedger returns a feed and its node, which has two transactions in each slot.
+// newLedger returns a feed and a node with two transactions in each slot.
 func newLedger(length int) (*Feed, *ledger) {
 	l := &ledger{}
 	for n := length; n >= 1; n-- {
@@ -103,8 +103,7 @@ func TestPositionAdvancesOnlyOverSettledSlots(t *testing.T) {
 	assert.Equal(t, position{}, position{}.advance(nil, 5))
 }
 
-// A node has returned a slot that the chain has not reached, and a list up to it. Later transactions must not
-// be missed.
+// A node returned a slot beyond the chain's, and a list up to it. Later transactions must not be missed.
 func TestFalseSlotDoesNotHideLaterTransactions(t *testing.T) {
 	const ahead = 1_000_000_000
 	wrong := position{signature: numbered(900), slot: 450}.advance(nil, ahead)
@@ -130,8 +129,8 @@ func TestHandledTransactionsAreKeptForLateHints(t *testing.T) {
 	assert.Equal(t, map[solana.Signature]uint64{numbered(2): 101}, w.backlog.handled)
 }
 
-// A cursor skips slots only if its account is known not to have changed: the transactions of another one are
-// still to be listed.
+// A cursor skips slots only if the account is known not to have changed: another account's transactions must
+// still be listed.
 func TestCursorSkipsOnlySlotsWithoutAChange(t *testing.T) {
 	w := &watcher{}
 	waiting := &cursor{address: solana.PublicKey{1}, complete: position{slot: 10}, listedAt: 100}

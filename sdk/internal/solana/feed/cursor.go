@@ -10,16 +10,16 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// position is a point in the history of an address: everything before it has been read.
+// position is a point in an address's history: everything earlier was read.
 type position struct {
-	// signature is the last transaction before it; zero if there is none.
+	// signature is the last transaction before the position; zero if none.
 	signature solana.Signature
-	// slot is the first slot that may have transactions after it.
+	// slot is the first slot that may contain later transactions.
 	slot uint64
 }
 
-// advance returns the position after the newest entry whose predecessors the node has certainly listed. head
-// is a slot that the node had reached before it listed the entries.
+// advance returns the position after the newest entry whose predecessors the node certainly listed. head is a
+// slot reached by the node before it listed the entries.
 func (m position) advance(entries []transaction.Listed, head uint64) position {
 	certain := head - min(head, transaction.SettledSlots)
 	if m.slot > head {
@@ -35,27 +35,28 @@ func (m position) advance(entries []transaction.Listed, head uint64) position {
 	return m
 }
 
-// cursor is the progress of reading and delivering the history of an address.
+// cursor is the progress of reading and delivering an address's history.
 type cursor struct {
 	address solana.PublicKey
-	// complete is the position before which everything has been handled.
+	// complete is a position: everything before it was handled.
 	complete position
-	// latest is the last handled transaction. Earlier ones may be missing, because nodes list some late.
+	// latest is the last handled transaction. Earlier transactions may be missing, because nodes list some
+	// late.
 	latest position
 	// delivered is the slot of the last delivered event.
 	delivered uint64
-	// listedAt is a slot that the node had reached when everything before it had been handled, and unchangedTo
-	// a slot until which the account has not changed. The reconciler uses both.
+	// listedAt is a slot reached by the node when everything earlier was handled, and the account did not
+	// change until slot unchangedTo. The reconciler uses both.
 	listedAt, unchangedTo uint64
 }
 
-// cursors are the cursors of a watcher's addresses.
+// cursors holds the cursors of a watcher's addresses.
 type cursors struct {
 	lock      sync.Mutex
 	byAddress map[solana.PublicKey]*cursor
 }
 
-// at returns the cursor of an address; nil if the address is not watched.
+// at returns an address's cursor; nil if it is not watched.
 func (c *cursors) at(address solana.PublicKey) *cursor {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -84,8 +85,8 @@ func (c *cursors) all() []*cursor {
 	return slices.Collect(maps.Values(c.byAddress))
 }
 
-// recordUnchanged records that an account has not changed between two slots. It returns false if not
-// everything that the node had listed in the first slot has been handled.
+// recordUnchanged records that an account did not change between two slots. It returns false if something
+// that the node had listed in the first slot is not handled.
 func (c *cursors) recordUnchanged(address solana.PublicKey, from, to uint64) bool {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -97,14 +98,14 @@ func (c *cursors) recordUnchanged(address solana.PublicKey, from, to uint64) boo
 	return true
 }
 
-// skipUnchanged moves a cursor to SettledSlots before the slot until which its account has not changed.
+// skipUnchanged moves a cursor to SettledSlots before the slot up to which the account did not change.
 func (c *cursors) skipUnchanged(at *cursor) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	at.complete.slot = max(at.complete.slot, at.unchangedTo-min(at.unchangedTo, transaction.SettledSlots))
 }
 
-// advance moves the cursor of a list whose transactions have been handled.
+// advance moves a list's cursor once the transactions are handled.
 func (c *cursors) advance(listed *listing) {
 	c.lock.Lock()
 	defer c.lock.Unlock()

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// EventsHeld is the number of events that a subscription buffers for its listener before it leaves the next
-// ones at the node. The events of one transaction stay together, so the buffer may exceed it by a few.
+// EventsHeld is how many events a subscription buffers for the listener before leaving further events at the
+// node. A transaction's events stay together, so the buffer may exceed it by a few.
 const EventsHeld = 64
 
-// resumeBelow is the number of buffered events at which a subscription that was full continues.
+// resumeBelow is the number of buffered events that lets a full subscription continue.
 const resumeBelow = EventsHeld / 2
 
 var errSubscriptionClosed = errors.New("the subscription is closed")
 
-// Subscription delivers events until it is closed, its context or the feed ends, or it fails for good.
+// Subscription delivers events until it is closed, the context or the feed ends, or it fails for good.
 type Subscription struct {
 	watcher *watcher
 	done    chan struct{}
@@ -26,19 +26,19 @@ type Subscription struct {
 	running sync.WaitGroup
 
 	lock sync.Mutex
-	// held are the events that the listener has not received yet.
+	// held holds the events that the listener did not receive yet.
 	held       []held
 	delivering bool
-	// full reports that the watcher waits for room.
+	// full reports whether the watcher waits for room.
 	full bool
-	// ended reports that nothing is delivered any longer.
+	// ended reports whether delivery is over.
 	ended bool
-	// failed is the error with which the subscription ends once the listener has received all held events.
+	// failed is the error that ends the subscription once the listener received all held events.
 	failed error
 	err    error
 }
 
-// held is an event that waits for its listener.
+// held is an event that waits for the listener.
 type held struct {
 	Delivery
 	since time.Time
@@ -72,14 +72,14 @@ func (s *Subscription) Err() error {
 	return s.err
 }
 
-// Close ends the subscription and returns when all of its goroutines have ended. Events that the
-// listener has not received are lost. Calling it again does nothing.
+// Close ends the subscription and returns when all goroutines have ended. Undelivered events are lost.
+// Calling it again does nothing.
 func (s *Subscription) Close() {
 	s.cancel(errSubscriptionClosed)
 	<-s.done
 }
 
-// finish runs when the context has ended.
+// finish runs once the context ended.
 func (s *Subscription) finish() {
 	s.lock.Lock()
 	s.ended = true
@@ -96,8 +96,7 @@ func (s *Subscription) finish() {
 	close(s.done)
 }
 
-// enter reports whether the subscription still accepts work. If so, finish waits until running.Done is
-// called.
+// enter reports whether the subscription still accepts work. If so, finish waits for a call of running.Done.
 func (s *Subscription) enter() bool {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -108,7 +107,7 @@ func (s *Subscription) enter() bool {
 	return true
 }
 
-// fail ends the subscription for good, once its listener has received the held events.
+// fail ends the subscription for good, once the listener received the held events.
 func (s *Subscription) fail(err error) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -120,8 +119,8 @@ func (s *Subscription) fail(err error) {
 	}
 }
 
-// hasRoom reports whether there is room for the events of another transaction. If not, the watcher is
-// scheduled when there is room again.
+// hasRoom reports whether another transaction's events fit. If not, the watcher is scheduled as soon as they
+// fit.
 func (s *Subscription) hasRoom() bool {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -143,7 +142,7 @@ func (s *Subscription) deliver(delivery Delivery) {
 	}
 }
 
-// deliverHeld sends the held events to the listener. It runs only while there are any: an idle subscription
+// deliverHeld sends the held events to the listener. It runs only while any are held: an idle subscription
 // costs no goroutine.
 func (s *Subscription) deliverHeld() {
 	for {

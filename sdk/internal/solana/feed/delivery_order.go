@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// queued is a transaction to deliver, with the lists that have it.
+// queued is a transaction to deliver, with the lists that contain it.
 type queued struct {
 	transaction.Listed
 	lists []*listing
@@ -21,8 +21,7 @@ type queued struct {
 type backlog struct {
 	feed  *Feed
 	items []*queued
-	// handled are the transactions since the oldest cursor that have been delivered or skipped, with their
-	// slots.
+	// handled holds the delivered or skipped transactions since the oldest cursor, with their slots.
 	handled map[solana.Signature]uint64
 }
 
@@ -42,8 +41,8 @@ func (b *backlog) has(signature solana.Signature) bool {
 	return slices.ContainsFunc(b.items, func(item *queued) bool { return item.Signature == signature })
 }
 
-// add adds the entries of a list that have not been handled. Failed transactions, and those that skip
-// reports, count as handled.
+// add adds a list's unhandled entries. Failed transactions, and transactions excluded by skip, count as
+// handled.
 func (b *backlog) add(listed *listing, skip func(transaction.Listed) bool) {
 	waiting := make(map[solana.Signature]*queued, len(b.items))
 	for _, item := range b.items {
@@ -62,7 +61,7 @@ func (b *backlog) add(listed *listing, skip func(transaction.Listed) bool) {
 	}
 }
 
-// order sorts the transactions. If the node has not ordered the end of the backlog yet, order removes and
+// order sorts the transactions. If the node did not order the end of the backlog yet, order removes and
 // returns that end.
 func (b *backlog) order(ctx context.Context) (postponed []*queued, err error) {
 	slices.SortStableFunc(b.items, func(a, b *queued) int { return cmp.Compare(a.Slot, b.Slot) })
@@ -84,7 +83,7 @@ func (b *backlog) order(ctx context.Context) (postponed []*queued, err error) {
 	return nil, nil
 }
 
-// orderSlot sorts the transactions of one slot by a list that has all of them, otherwise by the block.
+// orderSlot sorts a slot's transactions by a list containing all, otherwise by the block.
 func (b *backlog) orderSlot(ctx context.Context, items []*queued) error {
 	if len(items) == 1 {
 		return nil
@@ -101,7 +100,7 @@ func (b *backlog) orderSlot(ctx context.Context, items []*queued) error {
 	return nil
 }
 
-// forget drops the handled transactions before a slot, except those that a late hint may repeat.
+// forget drops the handled transactions before a slot, except if late hints may repeat them.
 func (b *backlog) forget(oldest uint64) {
 	for signature, slot := range b.handled {
 		if slot+lateSlots < oldest {
@@ -110,8 +109,7 @@ func (b *backlog) forget(oldest uint64) {
 	}
 }
 
-// commonList returns the positions of the transactions of one slot in a list that has all of them; nil if
-// there is none.
+// commonList returns the positions of a slot's transactions in a list containing all; nil if no list does.
 func commonList(items []*queued) map[solana.Signature]int {
 	for _, candidate := range items[0].lists {
 		if slices.ContainsFunc(items,

@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/internal/fifocache"
 )
 
-// ErrClosed: the feed is closed with its client, and its subscriptions with it.
+// ErrClosed: the feed is closed with the client, and so are the subscriptions.
 var ErrClosed = errors.New("the client is closed")
 
 // Options describe the chain and the program.
@@ -23,18 +23,19 @@ type Options struct {
 	RPC *rpc.Client
 	// Program is the program whose events are delivered.
 	Program solana.PublicKey
-	// Commitment is the commitment that a transaction must reach.
+	// Commitment is the commitment required of transactions.
 	Commitment rpc.CommitmentType
 	// Source sends the hints.
 	Source events.Source
-	// Logger logs the end and the return of the source's stream.
+	// Logger logs when the source's stream ends and returns.
 	Logger *slog.Logger
-	// Transaction returns an executed transaction, or nil if no node has it. With wait it repeats the request
-	// for a while.
+	// Transaction returns an executed transaction, or nil if no node returns it. With wait it repeats the
+	// request for a while.
 	Transaction func(
 		ctx context.Context, signature solana.Signature, wait bool,
 	) (*rpc.GetTransactionResult, error)
-	// Decode returns the program's events of a transaction. truncated reports that there may be further ones.
+	// Decode returns the program's events in a transaction. truncated reports whether further events may
+	// exist.
 	Decode func(transaction *rpc.GetTransactionResult) (events []Event, truncated bool)
 	// Accounts returns the accounts of the program that belong to a wallet.
 	Accounts func(ctx context.Context, wallet solana.PublicKey) ([]solana.PublicKey, error)
@@ -42,13 +43,13 @@ type Options struct {
 
 // Event is an event of the program.
 type Event struct {
-	// Account is the account that the event is about; zero if there is none.
+	// Account is the event's account; zero if none.
 	Account solana.PublicKey
 	// Value is the decoded event.
 	Value any
-	// Creates are the wallets to which the account belongs, if the event creates it.
+	// Creates lists the wallets that own the account, if the event creates it.
 	Creates []solana.PublicKey
-	// Closes reports that the account does not exist after the event.
+	// Closes reports whether the event closes the account.
 	Closes bool
 }
 
@@ -56,17 +57,17 @@ type Event struct {
 type Delivery struct {
 	Signature solana.Signature
 	Slot      uint64
-	// Account is the account that the event is about. It is zero for a truncated transaction of a wallet.
+	// Account is the event's account. It is zero for a wallet's truncated transaction.
 	Account solana.PublicKey
 	// Event is the decoded event; nil if Truncated.
 	Event any
-	// Truncated reports that the transaction may have further events.
+	// Truncated reports whether the transaction may contain further events.
 	Truncated bool
-	// Late reports that a later event of the same account was delivered before.
+	// Late reports whether a later event of the same account was delivered before.
 	Late bool
 }
 
-// New returns a feed. It sends no requests before there is a subscription.
+// New returns a feed. It sends nothing until the first subscription.
 func New(options Options) *Feed {
 	f := &Feed{
 		Options:      options,

@@ -11,8 +11,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// History yields every event of an account that the node still has, the oldest first. It ends with the first
-// error.
+// History yields every event of an account that the node still returns, the oldest first. It ends with the
+// first error.
 func (f *Feed) History(ctx context.Context, account solana.PublicKey) iter.Seq2[Delivery, error] {
 	return func(yield func(Delivery, error) bool) {
 		entries, err := f.since(ctx, account, position{}, 0)
@@ -38,7 +38,7 @@ func (f *Feed) History(ctx context.Context, account solana.PublicKey) iter.Seq2[
 	}
 }
 
-// deliveriesOf returns the events that one transaction has of an account.
+// deliveriesOf returns a transaction's events about an account.
 func (f *Feed) deliveriesOf(
 	ctx context.Context, account solana.PublicKey, item transaction.Listed,
 ) (deliveries []Delivery, err error) {
@@ -64,7 +64,7 @@ func (f *Feed) deliveriesOf(
 	return deliveries, nil
 }
 
-// decode returns the events of a transaction that are about an account; none if it has failed.
+// decode returns a transaction's events about an account; none if it failed.
 func (f *Feed) decode(details *rpc.GetTransactionResult) (events []Event, truncated bool) {
 	if details.Meta.Err != nil {
 		return nil, false

@@ -6,8 +6,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/events"
 )
 
-// Lag returns the delay of the subscription. If Slots and Time are zero, the listener has received all events
-// that the client knows.
+// Lag returns the subscription's delay. If Slots and Time are zero, the listener received all events known to
+// the client.
 func (s *Subscription) Lag() events.Lag {
 	w := s.watcher
 	now := time.Now()

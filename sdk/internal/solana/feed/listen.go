@@ -9,7 +9,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/events"
 )
 
-// Listen passes the hints of transactions that mention an address to received, until the context or the feed
+// Listen passes the hints of transactions that mention address to received, until the context or the feed
 // ends. It returns the reason. connected receives each time whether hints arrive. Both functions return at
 // once.
 func (f *Feed) Listen(
@@ -31,7 +31,7 @@ func (f *Feed) Listen(
 	return context.Cause(ctx)
 }
 
-// listener is the subscriber of a call of Listen.
+// listener is the subscriber for a call of Listen.
 type listener struct {
 	connected func(bool)
 	received  func(events.Hint)

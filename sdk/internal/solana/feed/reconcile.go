@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	// ReconcileEvery is the interval at which the accounts are compared, because some nodes drop
-	// notifications silently. reconcilePerAccount is added for each account.
+	// ReconcileEvery is the interval for comparing accounts, because some nodes drop notifications silently.
+	// reconcilePerAccount is added for each account.
 	ReconcileEvery      = 20 * time.Second
 	reconcilePerAccount = 5 * time.Millisecond
-	// reconcilePause is the pause between two requests, and between two lists of addresses without a known
-	// change: at most twenty a second.
+	// reconcilePause separates requests, and lists of addresses without a known change: at most twenty a
+	// second.
 	reconcilePause = 50 * time.Millisecond
 )
 
-// reconcileLoop finds transactions that the source has missed. It compares the accounts of all topics with
-// their last fingerprints, a hundred in one request, and lists the transactions only where the account has
-// changed, or where there is none: it may have been created and closed since.
+// reconcileLoop finds transactions missed by the source. It compares the accounts of all topics with their
+// last fingerprints, a hundred per request, and lists the transactions only where the account changed, or is
+// missing: it could have been created and closed since.
 func (f *Feed) reconcileLoop(ctx context.Context) {
 	r := &reconciler{feed: f, seed: maphash.MakeSeed(), queued: make(map[solana.PublicKey]struct{})}
 	timer := time.NewTimer(f.untilReconcile())
@@ -107,8 +107,8 @@ func (r *reconciler) topics() (owned, wallets []solana.PublicKey) {
 	return owned, wallets
 }
 
-// compare requests lists of accounts that have changed or do not exist, and of those that have not been
-// listed completely. The node had reached startSlot before.
+// compare requests lists of accounts that changed, do not exist, or were not listed completely. The node had
+// reached startSlot before.
 func (r *reconciler) compare(ctx context.Context, addresses []solana.PublicKey, startSlot uint64) error {
 	slot, fingerprints, owned, err := accounts.Fingerprints(ctx, r.feed.RPC, r.feed.Program,
 		r.feed.Commitment, r.seed, addresses)

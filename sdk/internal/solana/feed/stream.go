@@ -16,21 +16,20 @@ import (
 )
 
 const (
-	// A failed stream is opened again after a pause that doubles. The pause varies, so that clients do not
-	// reconnect all at once.
+	// A failed stream is opened again after a doubling pause. The pause varies to keep clients from
+	// reconnecting all at once.
 	firstReconnect = 100 * time.Millisecond
 	lastReconnect  = 15 * time.Second
-	// subscribeBatch is the number of addresses in one call of Subscribe, so that the first ones do not wait
-	// for the last.
+	// subscribeBatch limits the addresses per call of Subscribe, so the first addresses need not wait for the
+	// last.
 	subscribeBatch = 1000
-	// maxWorkers is the number of subscriptions that are worked on at once.
+	// maxWorkers limits the subscriptions that are worked on at once.
 	maxWorkers = 16
-	// unrelatedKept is the number of unrelated transactions whose signatures are kept, so that they are not
-	// fetched.
+	// unrelatedKept limits the unrelated transactions whose signatures are kept to avoid fetching them.
 	unrelatedKept = 1 << 16
 	// headValidFor is how long a known slot of the node is used instead of a new request.
 	headValidFor = time.Second
-	// ReplaySlots is how many slots before the last known one a new stream begins. The newest slots may be
+	// ReplaySlots is how many slots before the last known slot a new stream begins. The newest slots may be
 	// incomplete, and some sources cannot replay several minutes.
 	ReplaySlots = 32
 	// rollbackLimit is how many slots a node's answer may be behind the newest known slot and still be
@@ -38,9 +37,9 @@ const (
 	rollbackLimit = 150
 )
 
-// Feed keeps a stream of the source open, reconnects, and passes the hints on to the subscribers. Its workers
-// run the watchers; its reconciler finds the transactions that the source has missed. The stream is open
-// while there are subscribers.
+// Feed keeps a stream of the source open, reconnects, and passes the hints on to the subscribers. Workers run
+// the watchers; a reconciler finds the transactions that the source missed. The stream is open while any
+// subscriber exists.
 type Feed struct {
 	Options
 	// closing ends with Close, which then waits for running. closeLock ensures that nothing starts in between.
@@ -50,60 +49,60 @@ type Feed struct {
 	running   sync.WaitGroup
 
 	lock sync.Mutex
-	// topics are the addresses that have subscribers.
+	// topics holds the addresses with subscribers.
 	topics map[solana.PublicKey]*topic
-	// abandoned are addresses without subscribers to which the source's stream is still subscribed.
+	// abandoned holds addresses without subscribers. The source's stream is still subscribed to them.
 	abandoned map[solana.PublicKey]struct{}
 	streaming bool
-	// wake has an element when there are addresses to subscribe to or to unsubscribe from, and reconcileNow
-	// when the reconciler is to run now.
+	// wake receives an element when addresses must be subscribed to or unsubscribed from, and reconcileNow
+	// when the reconciler must run now.
 	wake, reconcileNow chan struct{}
-	// downSince is when the connection was lost, and downSlot the newest slot then; zero while it is
+	// downSince is the time when the connection was lost, and downSlot the newest slot then; zero while it is
 	// connected.
 	downSince time.Time
 	downSlot  uint64
-	// newest is the newest slot of any hint or answer. It is used only for Lag, because a source may report
-	// any slot.
+	// newest is the newest slot of any hint or response. Lag alone uses it, because a source may report any
+	// slot.
 	newest uint64
-	// head is a slot that the node had reached at headAt.
+	// head is a slot reached by the node at headAt.
 	head   uint64
 	headAt time.Time
-	// reconciledAt is the end of the last reconciliation.
+	// reconciledAt is when the last reconciliation ended.
 	reconciledAt time.Time
-	// unrelated are the transactions that do not concern this program, with their slots.
+	// unrelated holds the transactions that do not concern this program, with their slots.
 	unrelated *fifocache.Map[solana.Signature, uint64]
 
 	// readyLock guards the fields below. It may be taken while other locks are held.
 	readyLock sync.Mutex
-	// ready are the watchers that have work to do.
+	// ready holds the watchers with work to do.
 	ready   []*watcher
 	workers int
 }
 
-// topic is an address that has subscribers.
+// topic is an address with subscribers.
 type topic struct {
 	subscribers []subscriber
-	// subscribed reports whether the source's stream is subscribed to the address; waiting are the channels
-	// to which that is reported.
+	// subscribed reports whether the source's stream is subscribed to the address; the waiting channels
+	// receive that.
 	subscribed bool
 	waiting    []chan<- error
-	// refreshing are watchers that list the address once it is subscribed.
+	// refreshing holds watchers that list the address once it is subscribed.
 	refreshing []*watcher
-	// wallet reports whether the program has no account at the address.
+	// wallet reports whether no program account exists at the address.
 	wallet bool
-	// fingerprint is the hash of the account's content, and changedAt the slot in which it was first read.
+	// fingerprint is the hashed account content, and changedAt the slot where it was first read.
 	fingerprint uint64
 	changedAt   uint64
 }
 
-// subscriber receives the hints and changes of its addresses. Its methods return at once.
+// subscriber receives hints and changes for its addresses. The methods return at once.
 type subscriber interface {
-	// hint reports a transaction; wallet is that of the topic.
+	// hint reports a transaction; wallet is the topic's.
 	hint(h events.Hint, wallet bool)
-	// refresh requests that an address is listed, because it may have new transactions.
+	// refresh requests a list of an address, because new transactions may exist.
 	refresh(address solana.PublicKey)
-	// recordUnchanged records that an account has not changed between two slots. It returns false if the address
-	// must be listed first.
+	// recordUnchanged records that an account did not change between two slots. It returns false if the
+	// address must be listed first.
 	recordUnchanged(address solana.PublicKey, from, to uint64) bool
 	// setConnected reports whether hints arrive.
 	setConnected(connected bool)
@@ -112,7 +111,7 @@ type subscriber interface {
 }
 
 // attach subscribes a watcher to addresses. The channel receives a value for each address: nil when the
-// source's stream is subscribed to it, or the reason for which it is not.
+// source's stream is subscribed to it, or the reason why not.
 func (f *Feed) attach(w *watcher, wallet bool, addresses ...solana.PublicKey) (<-chan error, error) {
 	result := make(chan error, len(addresses))
 	f.lock.Lock()
@@ -205,7 +204,7 @@ func signal(channel chan<- struct{}) {
 	}
 }
 
-// run keeps a stream open while there are topics.
+// run keeps a stream open while any topic exists.
 func (f *Feed) run() {
 	ctx, cancel := context.WithCancel(f.closing)
 	var reconciling sync.WaitGroup
@@ -238,7 +237,7 @@ func newReconnection() *backoff.ExponentialBackOff {
 	}
 }
 
-// stopIfIdle ends the stream if there are no topics. The next subscriber starts it again.
+// stopIfIdle ends the stream if no topic exists. The next subscriber starts it again.
 func (f *Feed) stopIfIdle() bool {
 	f.lock.Lock()
 	defer f.lock.Unlock()
@@ -250,8 +249,8 @@ func (f *Feed) stopIfIdle() bool {
 	return true
 }
 
-// disconnected records that there is no stream. If the reason is an error, it is reported to the subscribers
-// that wait; a permanent error ends all subscribers.
+// disconnected records that no stream is open. If the reason is an error, the waiting subscribers receive it;
+// a permanent error ends all subscribers.
 func (f *Feed) disconnected(err error) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
@@ -282,7 +281,7 @@ func (f *Feed) disconnected(err error) {
 	}
 }
 
-// listen opens a stream and keeps its subscriptions until it ends.
+// listen opens a stream and keeps the subscriptions until it ends.
 func (f *Feed) listen(ctx context.Context) error {
 	f.lock.Lock()
 	var from uint64
@@ -356,7 +355,7 @@ func (f *Feed) changes() (add, remove []solana.PublicKey) {
 	return add, remove
 }
 
-// subscribed marks the addresses as subscribed and reports that to their subscribers.
+// subscribed marks the addresses as subscribed and notifies their subscribers.
 func (f *Feed) subscribed(addresses []solana.PublicKey) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
@@ -380,7 +379,7 @@ func (f *Feed) subscribed(addresses []solana.PublicKey) {
 	}
 }
 
-// reconnected starts a reconciliation, which finds the transactions of the time without a stream.
+// reconnected starts a reconciliation, which finds the transactions missed while no stream was open.
 func (f *Feed) reconnected() {
 	f.lock.Lock()
 	defer f.lock.Unlock()

@@ -7,14 +7,14 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// isUnrelated reports whether this execution of a transaction is known not to concern this program. In
-// another slot it would be another execution.
+// isUnrelated reports whether this execution of a transaction is known not to concern this program. In a
+// different slot it would be a different execution.
 func (f *Feed) isUnrelated(item transaction.Listed) bool {
 	slot, known := f.unrelated.Get(item.Signature)
 	return known && slot == item.Slot
 }
 
-// reached returns a slot that the node has reached, at most a second old.
+// reached returns a slot that the node reached, at most a second old.
 func (f *Feed) reached(ctx context.Context) (uint64, error) {
 	f.lock.Lock()
 	head, at := f.head, f.headAt
@@ -29,7 +29,7 @@ func (f *Feed) reached(ctx context.Context) (uint64, error) {
 	return f.advanceHead(slot), nil
 }
 
-// advanceHead records a slot that the node has reached.
+// advanceHead records a slot that the node reached.
 func (f *Feed) advanceHead(slot uint64) uint64 {
 	f.lock.Lock()
 	defer f.lock.Unlock()

@@ -16,7 +16,7 @@ func (f *Feed) work() {
 	}
 }
 
-// nextReady returns the next watcher. If there is none, it returns nil and the worker ends.
+// nextReady returns the next watcher. If none is ready, it returns nil and the worker ends.
 func (f *Feed) nextReady() *watcher {
 	f.readyLock.Lock()
 	defer f.readyLock.Unlock()

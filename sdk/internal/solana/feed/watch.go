@@ -17,7 +17,7 @@ type Watch struct {
 	After     solana.Signature
 	// Deliver passes an event to the listener. It returns false if the context ends before.
 	Deliver func(ctx context.Context, delivery Delivery) bool
-	// Ended is called when the subscription has ended.
+	// Ended is called once the subscription ended.
 	Ended func()
 }
 
@@ -29,7 +29,7 @@ func (f *Feed) Watch(ctx context.Context, watch Watch) (*Subscription, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Until the setup is complete no worker may run the watcher, and finish waits.
+	// Before the setup is complete no worker may run the watcher, and finish waits.
 	w.scheduled = true
 	err = context.Cause(subscription.ctx)
 	if subscription.enter() {

@@ -14,33 +14,30 @@ import (
 )
 
 const (
-	// hintPollLimit is how long a hinted transaction is polled at short intervals. After that it is polled
-	// every RecheckEvery until HintExpiry, which is longer than the life of a blockhash.
+	// hintPollLimit is how long a hinted transaction is polled at short intervals. Then it is polled every
+	// RecheckEvery until HintExpiry, which is longer than the life of a blockhash.
 	hintPollLimit = 3 * time.Second
 	RecheckEvery  = time.Second
 	HintExpiry    = 2 * time.Minute
 	// firstRecheck and lastRecheck limit the short intervals.
 	firstRecheck = 30 * time.Millisecond
 	lastRecheck  = 500 * time.Millisecond
-	// hintsKept is the number of hinted transactions that are polled at once. Lists find the others.
+	// hintsKept limits the hinted transactions that are polled at once. Lists find the others.
 	hintsKept = 4096
 	// lateSlots is how many slots later than another a source may report the same transaction: some minutes.
 	lateSlots = 512
-	// handledKept is the number of handled transactions from which forget runs.
+	// handledKept is the number of handled transactions above which forget runs.
 	handledKept = 1024
-	// UnrelatedAtOnce is the number of transactions that only mention a wallet and are fetched at once,
-	// although the stream sent no hint of them. unrelatedEvery is the interval at which a further one is
-	// fetched.
+	// UnrelatedAtOnce limits the transactions that only mention a wallet and are fetched at once, although
+	// the stream sent no hint of them. unrelatedEvery is the interval for fetching a further transaction.
 	UnrelatedAtOnce = 1000
 	unrelatedEvery  = 50 * time.Millisecond
 	unrelatedPause  = time.Second
-	// discoverEvery is the minimum interval at which the wallet's accounts are listed when logs were
-	// incomplete.
+	// discoverEvery is the minimum interval for listing the wallet's accounts when logs were incomplete.
 	discoverEvery = 10 * time.Second
 )
 
-// watcher runs a subscription. It has no goroutine: when there is work to do, one of the stream's workers
-// runs it.
+// watcher runs a subscription. It uses no goroutine: when work is due, one of the stream's workers runs it.
 type watcher struct {
 	Watch
 	feed         *Feed
@@ -48,42 +45,42 @@ type watcher struct {
 
 	// Only one goroutine at a time uses the fields from here to lock: the one of begin, then one worker.
 
-	// cursors are the cursors of the watched addresses; requested are the addresses of the last call of
+	// cursors holds the cursors of the watched addresses; requested holds the addresses of the last call of
 	// listenTo.
 	cursors   cursors
 	requested []solana.PublicKey
-	// backlog has the transactions to deliver, and listed the lists that they are from.
+	// backlog holds the transactions to deliver, and listed the lists that they are from.
 	backlog backlog
 	listed  map[solana.PublicKey]*listing
-	// fetched are transactions that have been fetched already.
+	// fetched holds transactions fetched already.
 	fetched map[solana.Signature]*rpc.GetTransactionResult
-	// fresh are accounts that were found in the backlog and have not been listed.
+	// fresh holds accounts that were found in the backlog and are not listed yet.
 	fresh []solana.PublicKey
 	// unrelated are transactions that mention the wallet and exceed the allowance.
 	unrelated []*queued
 	allowance allowance
-	// incomplete reports that some of the wallet's accounts may not be watched, because logs were
+	// incomplete reports whether some of the wallet's accounts may not be watched, because logs were
 	// incomplete.
 	incomplete bool
 	discovered time.Time
-	// postponed reports that the node has not ordered the newest transactions yet.
+	// postponed reports whether the node still must order the newest transactions.
 	postponed bool
-	// retry has the pauses after failures in a row.
+	// retry yields the pauses between failures in a row.
 	retry *backoff.ExponentialBackOff
 
 	lock sync.Mutex
-	// due are the addresses to list: with true from cursor.complete, otherwise from cursor.latest.
+	// due holds the addresses to list: with true from cursor.complete, otherwise from cursor.latest.
 	due map[solana.PublicKey]bool
-	// hints are the hinted transactions that have not been handled.
+	// hints holds the hinted transactions that are not handled yet.
 	hints map[solana.Signature]hint
-	// scheduled reports that a worker runs the watcher or will run it, and again that there is new work since
-	// that worker began.
+	// scheduled reports whether a worker runs the watcher or will run it, and again whether more work arrived
+	// since that worker began.
 	scheduled, again bool
-	// detached reports that the subscription has ended.
+	// detached reports whether the subscription ended.
 	detached bool
 	timer    *time.Timer
-	// waitingSince is when the oldest unhandled change became known, and waitingFrom its slot; zero if there
-	// is none.
+	// waitingSince is the time when the oldest unhandled change became known, and waitingFrom the change's
+	// slot; zero if none.
 	waitingSince time.Time
 	waitingFrom  uint64
 }
@@ -128,7 +125,7 @@ func (w *watcher) recordUnchanged(address solana.PublicKey, from, to uint64) boo
 	return w.cursors.recordUnchanged(address, from, to)
 }
 
-// setConnected does nothing: Lag reads the state of the stream.
+// setConnected does nothing: Lag reads the stream's state.
 func (w *watcher) setConnected(bool) {}
 
 func (w *watcher) fail(err error) { w.subscription.fail(err) }
@@ -146,7 +143,7 @@ func (w *watcher) setWaiting(slot uint64) {
 	}
 }
 
-// resume makes a worker continue when the listener has made room.
+// resume makes a worker continue when the listener made room.
 func (w *watcher) resume() {
 	w.lock.Lock()
 	defer w.lock.Unlock()
@@ -210,8 +207,8 @@ func isPermanent(err error) bool {
 	return isRefusal(err) || errors.Is(err, ErrTooLong)
 }
 
-// step handles all known transactions. It returns the time after which there may be more, or zero if a hint
-// will report that. It stops early if the listener has no room.
+// step handles all known transactions. It returns the time until more may arrive, or zero if a hint will
+// report that. It stops early if the listener lacks room.
 func (w *watcher) step(ctx context.Context) (time.Duration, error) {
 	for {
 		for len(w.backlog.items) > 0 {
@@ -235,7 +232,7 @@ func (w *watcher) step(ctx context.Context) (time.Duration, error) {
 	}
 }
 
-// allowance limits the rate at which transactions that only mention a wallet are fetched.
+// allowance limits the rate of fetching transactions that only mention a wallet.
 type allowance struct {
 	used  int
 	since time.Time

@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// positionsAtOnce is the number of requests for positions that run at once.
+// positionsAtOnce limits the concurrent requests for positions.
 const positionsAtOnce = 16
 
 // begin subscribes to the addresses and sets their cursors. When it returns, the stream is subscribed to all
-// of them.
+// addresses.
 func (w *watcher) begin(ctx context.Context) error {
 	address, wallet := w.Account, false
 	if !w.Wallet.IsZero() {
@@ -31,7 +31,7 @@ func (w *watcher) begin(ctx context.Context) error {
 	if err := w.beginAt(ctx, from, address); err != nil || !wallet {
 		return err
 	}
-	// The wallet's cursor is set before its accounts are listed, so an account that is created in between is
+	// The wallet's cursor is set before the accounts are listed, so an account that is created in between is
 	// in both.
 	found, err := w.newAccounts(ctx)
 	if err != nil {
@@ -43,7 +43,7 @@ func (w *watcher) begin(ctx context.Context) error {
 	return w.beginAt(ctx, from, found...)
 }
 
-// listenTo returns when the stream is subscribed to the addresses.
+// listenTo returns once the stream is subscribed to the addresses.
 func (w *watcher) listenTo(ctx context.Context, wallet bool, addresses ...solana.PublicKey) error {
 	w.requested = addresses
 	result, err := w.feed.attach(w, wallet, addresses...)
@@ -98,7 +98,7 @@ func (w *watcher) newAccounts(ctx context.Context) ([]solana.PublicKey, error) {
 // follow watches an account from a position on.
 func (w *watcher) follow(address solana.PublicKey, from position) error {
 	if at := w.cursors.at(address); at != nil {
-		// It was listed just after its creation; its history begins before that.
+		// It was listed just after the creation; the history begins before that.
 		if from.slot <= at.complete.slot && from.signature != at.complete.signature {
 			at.complete = from
 			w.fresh = append(w.fresh, address)
@@ -106,8 +106,8 @@ func (w *watcher) follow(address solana.PublicKey, from position) error {
 		return nil
 	}
 	w.cursors.add(&cursor{address: address, complete: from})
-	// The transactions that are listed now are delivered in order with the others; later ones are listed
-	// again once the stream is subscribed.
+	// The transactions that are listed now are delivered in order with the others; later transactions are
+	// listed again once the stream is subscribed.
 	w.fresh = append(w.fresh, address)
 	return w.feed.attachAndRefresh(w, address)
 }
@@ -127,7 +127,7 @@ func (w *watcher) detach() {
 	for _, at := range w.cursors.all() {
 		addresses = append(addresses, at.address)
 	}
-	// If begin failed, the addresses of its last call of listenTo have no cursors.
+	// If begin failed, the addresses of the last call of listenTo have no cursors.
 	addresses = append(addresses, w.requested...)
 	w.feed.detach(w, addresses...)
 	w.lock.Lock()

@@ -12,27 +12,26 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// listing is a node's list of the transactions of an address, requested after the node had reached the slot
-// head.
+// listing is a node's list of an address's transactions, requested after the node reached the slot head.
 type listing struct {
 	cursor  *cursor
 	entries []transaction.Listed
 	head    uint64
 	// all reports whether the list begins at cursor.complete instead of cursor.latest.
 	all bool
-	// until is the slot of the transaction for which the list was requested; zero if there was none.
+	// until is the slot of the transaction that caused the request; zero if none.
 	until uint64
 }
 
-// reaches reports whether the list has every earlier transaction of its address that the node lists: it has
-// the transaction itself, or the node had reached its slot. A list that is requested again for a transaction
-// counts as one that does.
+// reaches reports whether the list contains every earlier transaction that the node lists for the address: it
+// contains the transaction itself, or the node had reached the transaction's slot. A list that is requested
+// again for a transaction counts as complete.
 func (l *listing) reaches(item *queued) bool {
 	return l.head >= item.Slot || l.until >= item.Slot || slices.Contains(item.lists, l)
 }
 
-// gather moves the cursors behind the handled transactions and lists the next ones. If there are none, it
-// returns the pause before the next call.
+// gather moves the cursors behind the handled transactions and lists the next transactions. If none follow,
+// it returns the pause before the next call.
 func (w *watcher) gather(ctx context.Context) (time.Duration, error) {
 	w.advanceCursors()
 	if err := w.discover(ctx); err != nil {
@@ -69,7 +68,7 @@ func (w *watcher) gather(ctx context.Context) (time.Duration, error) {
 	return w.untilNext(), nil
 }
 
-// recheckSoon is the pause before the newest transactions are listed again if the node has not ordered them.
+// recheckSoon is the pause before the newest transactions are listed again if the node did not order them.
 const recheckSoon = 50 * time.Millisecond
 
 func (w *watcher) takeDue() map[solana.PublicKey]bool {
@@ -77,7 +76,7 @@ func (w *watcher) takeDue() map[solana.PublicKey]bool {
 	defer w.lock.Unlock()
 	due := make(map[solana.PublicKey]bool, len(w.due))
 	for address, all := range w.due {
-		// A wallet's address is listed again when the transactions found there have been fetched.
+		// A wallet's address is listed again once the transactions found this way are fetched.
 		if w.cursors.at(address) != nil && (address != w.Wallet || len(w.unrelated) == 0) {
 			due[address] = all
 		}
@@ -94,8 +93,8 @@ func (w *watcher) putBack(due map[solana.PublicKey]bool) {
 	}
 }
 
-// list adds the new transactions of an address to the backlog, as listed by a node that has reached the slot
-// until. It ignores a slot far ahead of the chain, which a node may have returned by mistake.
+// list adds an address's new transactions to the backlog, as listed by a node at slot until or later. It
+// ignores a slot far ahead of the chain, returned by mistake.
 func (w *watcher) list(ctx context.Context, address solana.PublicKey, all bool, until uint64) error {
 	head, err := w.feed.reached(ctx)
 	if err != nil {
@@ -118,7 +117,8 @@ func (w *watcher) list(ctx context.Context, address solana.PublicKey, all bool, 
 	return nil
 }
 
-// order orders the backlog. Transactions that the node has not ordered yet are listed again a little later.
+// order orders the backlog. If the node did not order some transactions yet, they are listed again a little
+// later.
 func (w *watcher) order(ctx context.Context) error {
 	postponed, err := w.backlog.order(ctx)
 	if err != nil || len(postponed) == 0 {
@@ -135,7 +135,7 @@ func (w *watcher) order(ctx context.Context) error {
 	return nil
 }
 
-// listFresh adds the transactions of accounts that have just been found.
+// listFresh adds the transactions of newly found accounts.
 func (w *watcher) listFresh(ctx context.Context) error {
 	if len(w.fresh) == 0 {
 		return nil
@@ -152,7 +152,7 @@ func (w *watcher) listFresh(ctx context.Context) error {
 }
 
 // lookUpHinted adds hinted transactions that mention the wallet to the backlog if they are in a block. It
-// does so while the wallet's address is not listed because of too many unrelated transactions there.
+// does so while the wallet's address is not listed because of too many unrelated transactions.
 func (w *watcher) lookUpHinted(ctx context.Context) error {
 	if len(w.unrelated) == 0 {
 		return nil
@@ -220,7 +220,7 @@ func (w *watcher) limitUnrelated() {
 	}
 }
 
-// advanceCursors moves the cursors behind the listed transactions, which have all been handled.
+// advanceCursors moves the cursors behind the listed transactions, which are all handled.
 func (w *watcher) advanceCursors() {
 	w.lock.Lock()
 	defer w.lock.Unlock()
@@ -256,8 +256,8 @@ func (w *watcher) forget() {
 	w.backlog.forget(oldest)
 }
 
-// untilNext returns the time after which there may be work that no hint reports; zero if there is none. If
-// nothing waits, it also clears waitingSince.
+// untilNext returns the time until work may be due that no hint reports; zero if none. If nothing waits, it
+// also clears waitingSince.
 func (w *watcher) untilNext() time.Duration {
 	w.lock.Lock()
 	defer w.lock.Unlock()
@@ -269,7 +269,7 @@ func (w *watcher) untilNext() time.Duration {
 	}
 	waiting := len(w.due) > 0 || len(w.unrelated) > 0
 	for _, h := range w.hints {
-		// A transaction that is not new may have been listed late, behind the cursor.
+		// A transaction that is not new may be listed late, behind the cursor.
 		w.addDue(h.address, true)
 		age := time.Since(h.since)
 		if age < hintPollLimit {

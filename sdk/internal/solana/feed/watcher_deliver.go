@@ -9,8 +9,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// handleNext handles the first transaction of the backlog, or adds transactions that have to be handled
-// before it.
+// handleNext handles the first transaction of the backlog, or adds transactions that must be handled earlier.
 func (w *watcher) handleNext(ctx context.Context) error {
 	item := w.backlog.items[0]
 	if w.backlog.isHandled(item.Signature) {
@@ -48,8 +47,8 @@ func (w *watcher) handleNext(ctx context.Context) error {
 	return failed
 }
 
-// listMentioned lists accounts that a transaction has events of, because an earlier transaction of theirs may
-// have to be delivered first. It skips accounts whose list reaches the transaction.
+// listMentioned lists accounts concerned by a transaction's events, because an earlier transaction of theirs
+// may have to be delivered first. It skips accounts whose list reaches the transaction.
 func (w *watcher) listMentioned(ctx context.Context, item *queued, events []Event) (added bool, err error) {
 	if w.Wallet.IsZero() {
 		return false, nil
@@ -92,14 +91,14 @@ func (w *watcher) handleEvent(from position, event Event) error {
 	return failed
 }
 
-// deliverTruncated reports that a transaction may have further events, and makes the watcher search for
+// deliverTruncated reports that a transaction may contain further events, and makes the watcher search for
 // accounts that it may have created.
 func (w *watcher) deliverTruncated(signature solana.Signature, slot uint64) {
 	w.subscription.deliver(Delivery{Signature: signature, Slot: slot, Account: w.Account, Truncated: true})
 	w.incomplete = !w.Wallet.IsZero()
 }
 
-// discover lists the wallet's accounts if the creation of one may have been missed.
+// discover lists the wallet's accounts if an account's creation may be missed.
 func (w *watcher) discover(ctx context.Context) error {
 	if !w.incomplete || time.Since(w.discovered) < discoverEvery {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// webSockets is the source of the WebSocket interfaces of one or several nodes. It uses one at a time.
+// webSockets is the source that uses the nodes' WebSocket interfaces, one at a time.
 type webSockets struct {
 	endpoints []string
 	dial      Dial
@@ -21,7 +21,7 @@ type webSockets struct {
 	lock sync.Mutex
 	// current is the endpoint in use, until it fails.
 	current int
-	// refused are the endpoints that have refused to subscribe for good.
+	// refused holds the endpoints that refused to subscribe for good.
 	refused map[int]bool
 }
 
@@ -55,7 +55,7 @@ func (w *webSockets) Open(ctx context.Context, options events.Options) (events.S
 	return nil, errs
 }
 
-// choose returns the endpoint to use now. At least one has not refused.
+// choose returns the endpoint to use now. At least one endpoint did not refuse.
 func (w *webSockets) choose() (int, string) {
 	w.lock.Lock()
 	defer w.lock.Unlock()
@@ -105,7 +105,7 @@ type webSocketStream struct {
 	number   int
 	endpoint string
 	options  events.Options
-	// done is closed when one of the connections has ended; err is the reason.
+	// done is closed when one of the connections ended; err is the reason.
 	done    chan struct{}
 	running sync.WaitGroup
 
@@ -115,7 +115,7 @@ type webSocketStream struct {
 	err         error
 }
 
-// add adds a connection. The stream ends with the first of its connections; the client then subscribes anew.
+// add adds a connection. The stream ends with the first connection to end; the client then subscribes anew.
 func (s *webSocketStream) add(conn *logConn) {
 	s.lock.Lock()
 	defer s.lock.Unlock()

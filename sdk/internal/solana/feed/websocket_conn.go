@@ -22,18 +22,18 @@ import (
 
 const (
 	handshakeTimeout = 10 * time.Second
-	// replyTimeout is the time in which a node has to confirm a subscription.
+	// replyTimeout is the time limit for a node to confirm a subscription.
 	replyTimeout = 15 * time.Second
 	writeTimeout = 10 * time.Second
-	// pingEvery and readTimeout detect a connection that is dead without having been closed.
+	// pingEvery and readTimeout detect a connection that is dead but not closed.
 	pingEvery   = 15 * time.Second
 	readTimeout = 3 * pingEvery
 	// maxMessageSize is far above the size of a notification: logs are cut off at 10,000 bytes.
 	maxMessageSize = 4 << 20
-	// maxPipelined is the number of subscription requests that wait for their replies at once. One after the
-	// other, 10,000 requests would take 10,000 round trips.
+	// maxPipelined limits the subscription requests that wait for their replies at once. Sequentially, 10,000
+	// requests would take 10,000 round trips.
 	maxPipelined = 256
-	// maxEarly is the number of notifications that may arrive before the reply that names their subscription.
+	// maxEarly limits the notifications that may arrive before the reply that names their subscription.
 	maxEarly = 4096
 )
 
@@ -42,29 +42,29 @@ const subscribeMethod = "logsSubscribe"
 // ErrFull: the node accepts no further subscription on this connection.
 var ErrFull = errors.New("node accepts no more subscriptions on this connection")
 
-// logConn is a WebSocket connection with log subscriptions to addresses. Its notifications are hints: a
-// validator collects the logs of an execution before it records the execution in a block. If recording fails,
-// the validator executes the transaction again in a later block, or not at all.
+// logConn is a WebSocket connection with log subscriptions to addresses. Notifications are hints: a validator
+// collects an execution's logs before recording the execution in a block. If recording fails, the validator
+// executes the transaction again in a later block, or not at all.
 type logConn struct {
 	conn       *websocket.Conn
 	commitment rpc.CommitmentType
 	notify     func(events.Hint)
-	// invocation is the start of the line with which a validator logs a call of the program.
+	// invocation begins each line that logs a call of the program.
 	invocation []byte
-	// done is closed when the connection has ended; err is the reason.
+	// done is closed when the connection ended; err is the reason.
 	done    chan struct{}
 	running sync.WaitGroup
 
 	lock   sync.Mutex
 	lastID uint64
-	// pending are the subscription requests without a reply.
+	// pending holds the subscription requests without a reply.
 	pending map[uint64]pendingSubscribe
 	// addresses and numbers map the node's subscription numbers to addresses and back.
 	addresses map[uint64]solana.PublicKey
 	numbers   map[solana.PublicKey]uint64
-	// early are notifications of subscription numbers that no reply has named yet.
+	// early holds notifications of subscription numbers that no reply named yet.
 	early map[uint64][]events.Hint
-	// earlyCount is the number of early notifications.
+	// earlyCount counts the early notifications.
 	earlyCount int
 	err        error
 }
@@ -143,7 +143,7 @@ func host(endpoint string) string {
 	return parsed.Host
 }
 
-// close ends the connection and waits for its goroutines.
+// close ends the connection and waits for the goroutines.
 func (s *logConn) close() {
 	_ = s.conn.Close()
 	s.running.Wait()
@@ -186,7 +186,7 @@ func (s *logConn) receive(encoded []byte) error {
 		return s.answer(&received)
 	}
 	value := &received.Params.Result.Value
-	// A failed execution has no effect. If the transaction succeeds later, there is another notification.
+	// A failed execution takes no effect. If the transaction succeeds later, another notification follows.
 	failed := len(value.Err) > 0 && string(value.Err) != "null"
 	if value.Signature.IsZero() || failed {
 		return nil
@@ -214,8 +214,8 @@ func (s *logConn) unrelated(notification []byte) bool {
 		!bytes.Contains(notification, []byte("Log truncated")) && !bytes.Contains(notification, []byte(`\u`))
 }
 
-// keepEarly keeps a notification until the reply that names its subscription. Without pending requests the
-// notification is of an address that has been unsubscribed from, and is dropped.
+// keepEarly keeps a notification until the reply that names the subscription. If no request is pending, the
+// notification belongs to an unsubscribed address, and is dropped.
 func (s *logConn) keepEarly(number uint64, hint events.Hint) error {
 	if len(s.pending) == 0 {
 		return nil
@@ -264,8 +264,8 @@ func (s *logConn) answer(received *message) error {
 	return nil
 }
 
-// subscriptionRefusal distinguishes a node that has reached its limit of subscriptions from one that refuses
-// this subscription. It goes by the message, because nodes use different codes.
+// subscriptionRefusal distinguishes a node at its limit of subscriptions from a node that refuses this
+// subscription. It uses the message, because nodes use different codes.
 func subscriptionRefusal(code int, message string) error {
 	refused := &transaction.NodeError{Method: subscribeMethod, Code: code, Message: message}
 	text := strings.ToLower(message)
@@ -298,8 +298,8 @@ func (s *logConn) isSubscribed(address solana.PublicKey) bool {
 	return subscribed
 }
 
-// subscribe returns when the node has confirmed the subscriptions to all addresses. After ErrFull,
-// isSubscribed reports which of them it has confirmed.
+// subscribe returns when the node confirmed the subscriptions to all addresses. After ErrFull, isSubscribed
+// reports which of them it confirmed.
 func (s *logConn) subscribe(ctx context.Context, addresses []solana.PublicKey) error {
 	answers := make(chan error, maxPipelined)
 	outstanding := 0

@@ -18,10 +18,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// program is the program of the tests.
+// program is the program used by the tests.
 var program = solana.PublicKey{1, 2, 3}
 
-// logServer runs a WebSocket server that answers each message with the messages of answer, and returns its
+// logServer runs a WebSocket server that answers each message with the messages of answer, and returns the
 // URL.
 func logServer(t *testing.T, answer func(request string) []string) string {
 	t.Helper()

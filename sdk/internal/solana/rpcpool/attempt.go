@@ -13,10 +13,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// attemptLimit is the time limit for one answer of one endpoint.
+// attemptLimit limits the time for an endpoint's response.
 const attemptLimit = 30 * time.Second
 
-// attempt sends the request to one endpoint once, and returns its answer if the answer is valid.
+// attempt sends the request to an endpoint once, and returns the response if it is valid.
 func (p *Pool) attempt(ctx context.Context, r *request, e *endpoint, hedge bool) (reflect.Value, error) {
 	return p.timedAttempt(ctx, r, e, hedge, new(stopwatch))
 }
@@ -47,7 +47,7 @@ func (p *Pool) answer(ctx context.Context, r *request, e *endpoint, watch *stopw
 	if err := p.admit(ctx, e, watch); err != nil {
 		return decoded, err
 	}
-	// The floor of the request's start applies: slots that other requests observe later do not count. A floor
+	// The floor at the request's start applies: slots observed later by other requests do not count. A floor
 	// that has been lowered since counts.
 	floor := min(r.floor, p.slots.floor(r.level))
 	if len(p.endpoints) > 1 && !r.showsItsSlot() && !e.hasReached(r.level, floor) {
@@ -80,7 +80,7 @@ func (p *Pool) answer(ctx context.Context, r *request, e *endpoint, watch *stopw
 	return decoded, err
 }
 
-// acceptSlot records the slot of an answer, and returns a behindError if it is below floor.
+// acceptSlot records a response's slot, and returns a behindError if it is below floor.
 func (p *Pool) acceptSlot(e *endpoint, of level, slot, floor uint64) error {
 	most := e.show(of, slot, floor)
 	if slot < floor {

@@ -7,14 +7,14 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 )
 
-// broadcastTo is the number of endpoints that get a transaction at once.
+// broadcastTo limits how many endpoints receive a transaction at once.
 const broadcastTo = 3
 
-// broadcast sends a transaction to several endpoints at once, and again after a pause while all are busy. One
-// acceptance is enough.
+// broadcast sends a transaction to several endpoints at once, and again after a pause while all are busy. A
+// single acceptance is enough.
 //
 // If no endpoint accepts it, the error guarantees that the transaction was not forwarded only if every
-// endpoint refused it with such an answer, on the first attempt.
+// endpoint refused it with such a response, on the first attempt.
 func (p *Pool) broadcast(ctx context.Context, r *request) error {
 	pause := newPause(busyPause)
 	var failures []Failure
@@ -66,8 +66,8 @@ func (p *Pool) targets(r *request) []*endpoint {
 	return targets
 }
 
-// sendTo sends to all targets. Requests that are unanswered when the first target accepts continue in the
-// background, until the context or the pool ends.
+// sendTo sends to all targets. When a target accepts, unanswered requests continue in the background, until
+// the context or the pool ends.
 func (p *Pool) sendTo(ctx context.Context, r *request, targets []*endpoint) <-chan outcome {
 	outcomes := make(chan outcome, len(targets))
 	started := p.start(func() {

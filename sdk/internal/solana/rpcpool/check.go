@@ -15,7 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// ErrCompressed: an answer contains compressed data, which the pool never requests.
+// ErrCompressed: a response contains compressed data, which the pool never requests.
 var ErrCompressed = errors.New("the node returns compressed data, which was not requested")
 
 // refuseCompressed finds data in an answer that would be decompressed while it is decoded: a few kilobytes
@@ -40,7 +40,7 @@ func refuseCompressed(result []byte) error {
 	}
 }
 
-// malformedError is an error about an answer that is also a [transaction.ErrMalformed].
+// malformedError is an error about a response that also matches [transaction.ErrMalformed].
 type malformedError struct{ error }
 
 func (e malformedError) Unwrap() []error { return []error{e.error, transaction.ErrMalformed} }
@@ -48,13 +48,13 @@ func (e malformedError) Unwrap() []error { return []error{e.error, transaction.E
 // Malformed returns a [transaction.ErrMalformed] with a description.
 func Malformed(text string, values ...any) error { return malformedError{fmt.Errorf(text, values...)} }
 
-// errOther: an answer is about another object than the requested one.
+// errOther: a response is about an object that was not requested.
 var errOther = errors.New("the node's answer is about something else")
 
-// nullable are the reads whose answer null means that the node does not have the object.
+// nullable lists the reads that return null if the node does not have the object.
 var nullable = []string{"getTransaction", "getBlock", "getBlockTime"}
 
-// check returns an error if an answer is visibly about another object than the requested one, or about none.
+// check returns an error if a response is visibly about an object that was not requested, or about none.
 func (r *request) check(result []byte) error {
 	if err := refuseCompressed(result); err != nil {
 		return err
@@ -90,8 +90,8 @@ func (r *request) check(result []byte) error {
 	return nil
 }
 
-// firstSignature returns the first signature of a transaction in one of the encodings that nodes use, or an
-// empty string.
+// firstSignature returns a transaction's first signature in any of the encodings that nodes use, or an empty
+// string.
 func firstSignature(transaction gjson.Result) string {
 	if transaction.IsArray() && transaction.Get("1").String() == string(solana.EncodingBase64) {
 		if signature, ok := signatureOf(transaction.Get("0").String()); ok {
@@ -102,7 +102,7 @@ func firstSignature(transaction gjson.Result) string {
 	return transaction.Get("signatures.0").String()
 }
 
-// signatureOf returns the first signature of a transaction in base64.
+// signatureOf returns a base64 transaction's first signature.
 func signatureOf(encoded string) (signature solana.Signature, ok bool) {
 	tx, err := solana.TransactionFromBase64(encoded)
 	if err != nil || len(tx.Signatures) == 0 {
@@ -111,7 +111,7 @@ func signatureOf(encoded string) (signature solana.Signature, ok bool) {
 	return tx.Signatures[0], true
 }
 
-// happenedAt returns the newest slot mentioned in an answer that does not show its own slot, or 0.
+// happenedAt returns the newest slot mentioned in a response that does not show its own slot, or 0.
 func (r *request) happenedAt(result []byte) uint64 {
 	switch r.method {
 	case "getSignaturesForAddress":
@@ -122,7 +122,7 @@ func (r *request) happenedAt(result []byte) uint64 {
 	return 0
 }
 
-// slotOf returns the slot that an answer shows as its own.
+// slotOf returns the slot that a response shows as its own.
 func (r *request) slotOf(result []byte) (slot uint64, ok bool) {
 	var found gjson.Result
 	switch r.method {

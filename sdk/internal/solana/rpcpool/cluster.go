@@ -27,7 +27,7 @@ func (p *Pool) admit(ctx context.Context, e *endpoint, watch *stopwatch) error {
 	if err := e.isBanned(); err != nil {
 		return err
 	}
-	// One request serves all callers that wait for it.
+	// A single request serves all waiting callers.
 	select {
 	case e.admitting <- struct{}{}:
 		defer func() { <-e.admitting }()
@@ -68,9 +68,9 @@ func (p *Pool) admit(ctx context.Context, e *endpoint, watch *stopwatch) error {
 	return nil
 }
 
-// adoptGenesis replaces the cluster with that of the first endpoint, when a later endpoint answered faster.
-// Otherwise a later endpoint with a wrong genesis hash could get all others banned. The other endpoints are
-// checked again, and their observed slots are dropped. The caller holds the cluster's lock.
+// adoptGenesis replaces the cluster by the first endpoint's cluster, when a later endpoint responded faster.
+// Otherwise a later endpoint with a wrong genesis hash could get all others banned. The remaining endpoints
+// are checked again, and their observed slots are dropped. The caller holds the cluster's lock.
 func (p *Pool) adoptGenesis(genesis solana.Hash) {
 	p.logger.Error("the first node is of another cluster than a node that answered earlier; using the cluster of the first node",
 		"genesis", genesis, "before", p.cluster.genesis)

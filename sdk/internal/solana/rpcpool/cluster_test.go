@@ -93,8 +93,8 @@ func TestConcurrentCallsShareTheClusterRequest(t *testing.T) {
 	})
 }
 
-// A fallback of another cluster that answers faster than the first endpoint must not get the first endpoint
-// banned.
+// A fallback of another cluster that responds before the preferred endpoint must not cause a ban of the
+// preferred endpoint.
 func TestFirstNodeDecidesTheCluster(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one, two, three := &fakeNode{slot: 7, fail: always(errReset)}, &fakeNode{slot: 9_000, genesis: otherGenesis}, &fakeNode{slot: 8}

@@ -16,32 +16,32 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// endpoint is a node and its state.
+// endpoint is a node and the node's state.
 type endpoint struct {
 	index     int
 	host      string
 	transport Transport
 	limiter   *rate.Limiter
-	// admitted reports whether its cluster is verified; admitting holds a value while that is checked.
+	// admitted reports whether the cluster is verified; admitting holds a value during the check.
 	admitted  atomic.Bool
 	admitting chan struct{}
 
 	lock sync.Mutex
-	// banned is the reason why the endpoint gets no more requests.
+	// banned is the reason why the endpoint receives no more requests.
 	banned error
-	// notBefore ends the endpoint's Retry-After; until restUntil it gets requests only if no other endpoint
+	// notBefore ends the endpoint's Retry-After; until restUntil it serves requests only if no other endpoint
 	// is healthy.
 	notBefore, restUntil time.Time
 	failures             int
 	requests, errors     uint64
 	lastErr              error
 	lastMethod           string
-	// shown are the slots of its latest answers, most the newest of all.
+	// shown holds the slots of the latest responses, most the newest of all.
 	shown, most [levels]uint64
 	lag         uint64
 	// latencies has the latencies by method.
 	latencies map[string]*latencies
-	// unsupported are the methods that the endpoint does not have.
+	// unsupported holds the methods that the endpoint does not support.
 	unsupported map[string]bool
 }
 
@@ -49,7 +49,7 @@ const (
 	// The rest doubles after each failure in a row and varies by half.
 	firstRest = 250 * time.Millisecond
 	longRest  = 30 * time.Second
-	// warnAfter is the number of failures in a row after which a warning is logged.
+	// warnAfter counts the failures in a row until a warning is logged.
 	warnAfter = 3
 )
 
@@ -66,7 +66,7 @@ func (e *endpoint) ban(err error) {
 	e.banned = err
 }
 
-// forget drops the endpoint's observed slots and its ban.
+// forget drops the endpoint's observed slots and ban.
 func (e *endpoint) forget() {
 	e.lock.Lock()
 	defer e.lock.Unlock()
@@ -93,7 +93,7 @@ type stopwatch struct {
 	started func()
 
 	lock sync.Mutex
-	// took is the time of the requests that have ended, and began the start of the one in flight, if any.
+	// took is the time of the ended requests, and began the start of the request in flight, if any.
 	took  time.Duration
 	began time.Time
 }
@@ -150,7 +150,7 @@ func (e *endpoint) call(ctx context.Context, watch *stopwatch, method string, pa
 	return result, err
 }
 
-// Fitness of an endpoint for a request, the best first.
+// Endpoint fitness for a request, the best first.
 const (
 	healthy = iota
 	limited
@@ -159,7 +159,7 @@ const (
 	unfit
 )
 
-// fitness returns the endpoint's fitness for a request, and the end of its Retry-After, if any.
+// fitness returns the endpoint's fitness for a request, and the end of any Retry-After.
 func (e *endpoint) fitness(r *request, now time.Time) (int, time.Time) {
 	e.lock.Lock()
 	defer e.lock.Unlock()
@@ -178,7 +178,7 @@ func (e *endpoint) fitness(r *request, now time.Time) (int, time.Time) {
 	return healthy, time.Time{}
 }
 
-// answered records a valid answer. It reports whether the endpoint had been failing for some time.
+// answered records a valid response. It reports whether the endpoint had been failing for some time.
 func (e *endpoint) answered(method string, took time.Duration) (recovered bool) {
 	e.lock.Lock()
 	defer e.lock.Unlock()
@@ -195,12 +195,12 @@ func (e *endpoint) answered(method string, took time.Duration) (recovered bool) 
 	return recovered
 }
 
-// errOvertaken is recorded for an endpoint that had the whole delay of the hedge to answer, if the hedge answers
+// errOvertaken is recorded for an endpoint that did not respond within the hedge delay, if the hedge responds
 // first.
 var errOvertaken = errors.New("the node is slow")
 
-// failed records an invalid or missing answer. It reports whether the endpoint has just failed warnAfter
-// times in a row.
+// failed records an invalid or missing response. It reports whether the endpoint just failed for the
+// warnAfter-th time in a row.
 func (e *endpoint) failed(r *request, err error, now time.Time) (warn bool) {
 	e.lock.Lock()
 	defer e.lock.Unlock()
@@ -225,7 +225,7 @@ func (e *endpoint) failed(r *request, err error, now time.Time) (warn bool) {
 	return e.failures == warnAfter
 }
 
-// isTheEndpointsFault reports whether the endpoint rather than the request caused the refusal.
+// isTheEndpointsFault reports whether the endpoint, not the request, caused the refusal.
 func isTheEndpointsFault(r *transaction.NodeError) bool {
 	switch r.Code {
 	case transaction.CodeBlockNotAvailable, transaction.CodeBlockStatusNotAvailable, transaction.CodeMinContextSlotNotReached:
@@ -234,7 +234,7 @@ func isTheEndpointsFault(r *transaction.NodeError) bool {
 	return r.IsBusy() || r.Code == internalError || r.Code > 0
 }
 
-// rest returns the time without requests after the present number of failures in a row.
+// rest returns the pause between requests, given the present number of failures in a row.
 func (e *endpoint) rest() time.Duration {
 	rest := longRest
 	if doublings := e.failures - 1; doublings < 10 {
@@ -243,8 +243,8 @@ func (e *endpoint) rest() time.Duration {
 	return rest/2 + rand.N(rest)
 }
 
-// show records the slot of an answer and its distance to the floor. It returns the endpoint's newest slot
-// before that.
+// show records a response's slot and the distance to the floor. It returns the endpoint's newest slot before
+// that.
 func (e *endpoint) show(of level, slot, floor uint64) (most uint64) {
 	e.lock.Lock()
 	defer e.lock.Unlock()
@@ -254,7 +254,7 @@ func (e *endpoint) show(of level, slot, floor uint64) (most uint64) {
 	return most
 }
 
-// hasReached reports whether the endpoint's latest answers have reached a slot.
+// hasReached reports whether the endpoint's latest responses reached a slot.
 func (e *endpoint) hasReached(of level, slot uint64) bool {
 	e.lock.Lock()
 	defer e.lock.Unlock()
@@ -282,7 +282,7 @@ func (e *endpoint) health(now time.Time) transaction.NodeHealth {
 	return health
 }
 
-// latencyOf returns the 95th percentile of the recent latencies of a method; false if there are none.
+// latencyOf returns the 95th percentile of the method's recent latencies; false if there are none.
 func (e *endpoint) latencyOf(method string) (time.Duration, bool) {
 	e.lock.Lock()
 	defer e.lock.Unlock()
@@ -293,7 +293,7 @@ func (e *endpoint) latencyOf(method string) (time.Duration, bool) {
 	return of.slowest(), true
 }
 
-// latencies are the latencies of the latest answers.
+// latencies holds the latencies of the latest responses.
 type latencies struct {
 	took  [40]time.Duration
 	count int

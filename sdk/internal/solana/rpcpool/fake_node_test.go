@@ -26,17 +26,17 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 type object = map[string]any
 
-// fakeNode is an endpoint that a test controls. Fields that are nil give the answers of a healthy node.
+// fakeNode is an endpoint that a test controls. Fields that are nil give a healthy node's responses.
 type fakeNode struct {
 	// slot is the node's slot.
 	slot uint64
-	// genesis is the cluster's genesis hash; empty is the hash that all others have.
+	// genesis is the cluster's genesis hash; empty means the hash that all others use.
 	genesis string
-	// latency is the time before each answer.
+	// latency delays each response.
 	latency time.Duration
-	// fail, if set, returns the error of a call.
+	// fail, if set, returns a call's error.
 	fail func(method string, call int) error
-	// answer, if set, returns the result of a call that does not fail.
+	// answer, if set, returns the result of calls that do not fail.
 	answer func(method string, params []any) any
 
 	lock  sync.Mutex
@@ -44,7 +44,7 @@ type fakeNode struct {
 	gone  int
 }
 
-// genesisHash is not the hash of a real cluster.
+// genesisHash belongs to no real cluster.
 const genesisHash = "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY"
 
 func (p *fakeNode) Call(ctx context.Context, method string, params []any) (json.RawMessage, error) {
@@ -132,14 +132,14 @@ func (p *fakeNode) countLocked(method string) int {
 	return count
 }
 
-// called returns the number of calls of a method.
+// called returns the number of calls to a method.
 func (p *fakeNode) called(method string) int {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	return p.countLocked(method)
 }
 
-// abandoned returns the number of cancelled requests.
+// abandoned returns the number of canceled requests.
 func (p *fakeNode) abandoned() int {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -184,7 +184,7 @@ func newFakePool(t *testing.T, change func(*Options), players ...*fakeNode) *Poo
 
 var confirmedOption = rpc.M{"commitment": rpc.CommitmentConfirmed}
 
-// balance reads a value whose answer shows its slot, and returns the slot.
+// balance reads a value whose response shows the slot, and returns the slot.
 func balance(ctx context.Context, pool *Pool) (uint64, error) {
 	var answer struct{ Value uint64 }
 	err := pool.Call(ctx, &answer, "getBalance", []any{"address", confirmedOption})

@@ -30,7 +30,7 @@ func (p *Pool) tryHedged(ctx context.Context, r *request, first *endpoint, tried
 	launch(first, false, firstWatch)
 	running := []*endpoint{first}
 	failed := make(map[*endpoint]error, 2)
-	// The delay of the first endpoint counts from the moment when its request is sent.
+	// The delay of the preferred endpoint counts from the moment of sending.
 	delay := p.hedgeDelay(r, first)
 	var timer <-chan time.Time
 	for len(running) > 0 {
@@ -50,7 +50,8 @@ func (p *Pool) tryHedged(ctx context.Context, r *request, first *endpoint, tried
 		case ended := <-outcomes:
 			running = slices.DeleteFunc(running, func(e *endpoint) bool { return e == ended.endpoint })
 			if ended.err == nil {
-				// The first endpoint may have waited for the client's own rate limit for part of the delay.
+				// The preferred endpoint may have waited for the client's own rate limit for part of the
+				// delay.
 				slow := slices.Contains(running, first) && firstWatch.elapsed() >= delay
 				if slow && first.failed(r, errOvertaken, time.Now()) {
 					p.logger.Warn("a node has been slow for some time", "node", first.host, "method", r.method)
@@ -69,7 +70,7 @@ func (p *Pool) tryHedged(ctx context.Context, r *request, first *endpoint, tried
 	return none, failures, false
 }
 
-// hedgeDelay is the time that the first endpoint has before a second one gets the request.
+// hedgeDelay is how long the first endpoint may take before a second endpoint receives the request.
 func (p *Pool) hedgeDelay(r *request, first *endpoint) time.Duration {
 	if p.hedgeAfter > 0 {
 		return p.hedgeAfter
@@ -91,8 +92,8 @@ func (p *Pool) mayHedge(r *request, tried []*endpoint) bool {
 	return r.kind == read && p.hedgeAfter >= 0 && p.next(r, tried) != nil
 }
 
-// hedgeBudget keeps hedges from doubling the load when all endpoints are slow: one for ten reads, and ten at
-// once.
+// hedgeBudget keeps hedges from doubling the load when all endpoints are slow: a hedge for ten reads, and ten
+// at once.
 type hedgeBudget struct {
 	lock  sync.Mutex
 	spent float64

@@ -20,7 +20,7 @@ func TestSlowReadIsHedged(t *testing.T) {
 		one.latency = time.Minute
 		began := time.Now()
 		requireBalance(t, pool, 7)
-		// The second endpoint gets a request for its genesis hash first.
+		// The second endpoint must return the genesis hash first.
 		assert.Equal(t, 70*time.Millisecond, time.Since(began))
 		synctest.Wait()
 		assert.Equal(t, 1, one.abandoned(), "the slow request is given up")

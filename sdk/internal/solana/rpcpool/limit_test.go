@@ -41,7 +41,7 @@ func TestOwnRateLimitIsNeitherLatencyNorError(t *testing.T) {
 	}
 }
 
-// The first request to a node is for its genesis hash, and the rate limit delays the second one.
+// A node's first request is for the genesis hash, and the rate limit delays the second request.
 func TestNodeIsNotOvertakenDuringTheOwnRateLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one, two := &fakeNode{slot: 7}, &fakeNode{slot: 7}

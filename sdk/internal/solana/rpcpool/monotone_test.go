@@ -211,7 +211,7 @@ func TestFloorIsLoweredIfAllNodesAreFarBehindIt(t *testing.T) {
 		_, err = balance(t.Context(), pool)
 		require.NoError(t, err)
 
-		// A single node cannot be contradicted by another one.
+		// A single node cannot be contradicted.
 		alone := newFakePool(t, nil, one)
 		one.reach(1 << 50)
 		requireBalance(t, alone, 1<<50)
@@ -258,7 +258,7 @@ func TestReadsStayMonotoneUnderRandomFailures(t *testing.T) {
 			pool := newFakePool(t, nil, players...)
 			var seen, last uint64
 			for head := uint64(100); head < 160; head++ {
-				synctest.Wait() // for cancelled requests
+				synctest.Wait() // for canceled requests
 				honest := random.IntN(len(players))
 				for i, fakeNode := range players {
 					fakeNode.fail, fakeNode.latency = nil, time.Duration(random.IntN(700))*time.Millisecond

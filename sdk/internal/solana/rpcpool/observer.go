@@ -13,10 +13,10 @@ type Observer interface {
 	Begin(ctx context.Context, method string) (context.Context, Observation)
 }
 
-// Observation observes one call. Its methods may be called from several goroutines, Attempt also after End.
+// Observation observes a call. It is safe for concurrent use, and Attempt may also be called after End.
 type Observation interface {
-	// Attempt is called for each answer, or missing answer, of an endpoint. A hedge is a second request that
-	// was sent because the first endpoint was slow.
+	// Attempt is called for each present or missing endpoint response. A hedge is a second request, sent
+	// because the first endpoint was slow.
 	Attempt(host string, took time.Duration, hedge bool, err error)
 	// End is called with the call's result.
 	End(err error)

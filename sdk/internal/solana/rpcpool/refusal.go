@@ -20,12 +20,12 @@ const (
 
 const internalError = -32603
 
-// mayPass reports whether a repetition may succeed, because the node or a server in front of it has failed.
+// mayPass reports whether a repetition may succeed, because the node or a server in front of it failed.
 func mayPass(r *transaction.NodeError) bool {
 	return r.Code == internalError || r.Code == http.StatusRequestTimeout || r.Code >= http.StatusInternalServerError
 }
 
-// MeansNotForwarded reports whether an answer to sendTransaction guarantees that the node has not forwarded
+// MeansNotForwarded reports whether a response to sendTransaction guarantees that the node did not forward
 // the transaction.
 func MeansNotForwarded(r *transaction.NodeError) bool {
 	switch r.Code {
@@ -35,22 +35,22 @@ func MeansNotForwarded(r *transaction.NodeError) bool {
 	return false
 }
 
-// isCertain reports whether a refusal of sendTransaction guarantees that the endpoint has not forwarded the
-// transaction. An endpoint that already has it proves that another one did.
+// isCertain reports whether a refusal of sendTransaction guarantees that the endpoint did not forward the
+// transaction. An endpoint that already knows it proves that another endpoint did.
 func isCertain(r *transaction.NodeError) bool {
 	data, _ := r.Data.(map[string]any)
 	known := data["err"] == "AlreadyProcessed" || strings.Contains(r.Message, "already been processed")
 	return MeansNotForwarded(r) && !r.IsBusy() && !known
 }
 
-// refusalOf returns the refusal in an error of a transport, or nil.
+// refusalOf returns the refusal in a transport error, or nil.
 func refusalOf(err error) *transaction.NodeError {
 	var refusal *transaction.NodeError
 	errors.As(err, &refusal)
 	return refusal
 }
 
-// errSlow is the error of a request that exceeds the pool's time limit before the caller's.
+// errSlow is the error of requests that exceed the pool's time limit before the caller's.
 type errSlow struct{ limit time.Duration }
 
 func (e errSlow) Error() string { return fmt.Sprintf("no answer within %s", e.limit) }
@@ -59,7 +59,7 @@ func (e errSlow) Error() string { return fmt.Sprintf("no answer within %s", e.li
 func (e errSlow) Timeout() bool   { return true }
 func (e errSlow) Temporary() bool { return true }
 
-// Failure is the reason why one endpoint did not fulfil a request.
+// Failure is the reason why an endpoint did not fulfill a request.
 type Failure struct {
 	Host string
 	Err  error
@@ -70,7 +70,7 @@ type Failure struct {
 // failure returns err as the endpoint's failure.
 func (e *endpoint) failure(err error) Failure { return Failure{Host: e.host, Err: err, index: e.index} }
 
-// Failures are the reasons why no endpoint fulfilled a request, one for each endpoint that got it. With a
+// Failures lists the reasons why no endpoint fulfilled a request, for each endpoint that received it. With a
 // single endpoint the pool's errors are that endpoint's.
 type Failures []Failure
 
@@ -106,7 +106,7 @@ func (p *Pool) failed(failures []Failure) error {
 	return Failures(all)
 }
 
-// Interrupted is the error of a call whose context has ended.
+// Interrupted is the error of a call whose context ended.
 type Interrupted struct {
 	// Cause is the context's cause. Before is the last failure before that, or nil.
 	Cause, Before error
@@ -131,7 +131,7 @@ func (i *Interrupted) Unwrap() []error {
 // transaction.
 func (i *Interrupted) TransactionOutcome() transaction.Outcome { return transaction.Unknown }
 
-// interrupted returns the error of a call whose context has ended.
+// interrupted returns the error of a call whose context ended.
 func (p *Pool) interrupted(ctx context.Context, failures []Failure) error {
 	cause := context.Cause(ctx)
 	if !errors.Is(cause, ctx.Err()) {

@@ -33,7 +33,7 @@ func kindOf(method string) kind {
 	return once
 }
 
-// level is a commitment level; a slot that is reached at one level is also reached at the lower ones.
+// level is a commitment level; a slot reached at any level is also reached at the lower levels.
 type level int
 
 const (
@@ -53,13 +53,13 @@ func levelOf(commitment string) level {
 	return finalized
 }
 
-// request is one call of the pool.
+// request is a call of the pool.
 type request struct {
 	method string
 	params []any
 	kind   kind
 	level  level
-	// floor is the lowest slot that the answer may be of.
+	// floor is the lowest slot that the response may belong to.
 	floor uint64
 	// out is a pointer to the destination of the result; invalid if the result is not needed.
 	out         reflect.Value
@@ -97,7 +97,7 @@ func optionsIn(param any) map[string]any {
 	return nil
 }
 
-// showsItsSlot reports whether the answer shows its slot.
+// showsItsSlot reports whether the response shows its slot.
 func (r *request) showsItsSlot() bool {
 	switch r.method {
 	case "getSignaturesForAddress", "getTransactionsForAddress", "getTransaction", "getBlock", "getBlocks", "getBlocksWithLimit",
@@ -108,7 +108,7 @@ func (r *request) showsItsSlot() bool {
 }
 
 // takesFloor reports whether the node accepts the floor as minContextSlot. The pool sends it only where the
-// answer shows no slot.
+// response shows no slot.
 func (r *request) takesFloor() bool {
 	switch r.method {
 	case "getSignaturesForAddress", "getTransactionsForAddress", "getBlockHeight", "getTransactionCount":
@@ -156,7 +156,7 @@ func (r *request) deliver(decoded reflect.Value) {
 	}
 }
 
-// mustShowItsSlot reports whether an answer without a slot is malformed.
+// mustShowItsSlot reports whether a response without a slot is malformed.
 func (r *request) mustShowItsSlot() bool {
 	switch r.method {
 	case "getSlot", "getEpochInfo", "getMultipleAccounts", "getAccountInfo", "getBalance", "getLatestBlockhash", "isBlockhashValid",

@@ -14,11 +14,10 @@ import (
 )
 
 const (
-	// BusyRounds is the largest number of rounds for a request that all endpoints refuse because they are
-	// busy.
+	// BusyRounds limits the rounds for a request that all endpoints refuse because they are busy.
 	BusyRounds = 6
-	// brokenRounds is the number of rounds for a read if connections fail or all endpoints are behind.
-	// Callers that wait for a result repeat their request.
+	// brokenRounds limits the rounds for a read if connections fail or all endpoints are behind. Callers that
+	// wait for a result repeat their request.
 	brokenRounds = 3
 	// The pause between rounds doubles and varies by half.
 	busyPause     = 250 * time.Millisecond
@@ -74,8 +73,8 @@ func (p *Pool) retry(ctx context.Context, r *request) error {
 	})
 }
 
-// inRounds calls try until it reports the end of the request, or no further round is allowed. Each call of try
-// uses the fittest endpoint that is not in tried, appends it, and returns its failures. A pause comes before the
+// inRounds calls try until it reports the end of the request, or no further round is allowed. Each call of
+// try uses the fittest endpoint not in tried, appends it, and returns the failures. A pause comes before the
 // next round, which begins with all endpoints.
 func (p *Pool) inRounds(
 	ctx context.Context, r *request, try func(tried *[]*endpoint) (failed []Failure, ended bool, err error),
@@ -129,7 +128,7 @@ func (p *Pool) inRounds(
 	}
 }
 
-// marked sets Repeated in refusals of a request that was sent before.
+// marked sets Repeated in refusals if the request was sent before.
 func marked(failures []Failure, repeated bool) []Failure {
 	for i := range failures {
 		if refusal := refusalOf(failures[i].Err); refusal != nil && repeated {
@@ -140,7 +139,7 @@ func marked(failures []Failure, repeated bool) []Failure {
 	return failures
 }
 
-// next returns the fittest endpoint for a request that is not in tried, or nil.
+// next returns the fittest endpoint not in tried for a request, or nil.
 func (p *Pool) next(r *request, tried []*endpoint) *endpoint {
 	var best *endpoint
 	bestFitness := unfit
@@ -156,7 +155,8 @@ func (p *Pool) next(r *request, tried []*endpoint) *endpoint {
 	return best
 }
 
-// awaitEndpoint waits while every endpoint is within its Retry-After. It returns an error if all are banned.
+// awaitEndpoint waits while every endpoint is within a Retry-After period. It returns an error if all are
+// banned.
 func (p *Pool) awaitEndpoint(ctx context.Context, r *request, before []Failure) error {
 	now := time.Now()
 	var earliest time.Time
@@ -178,15 +178,15 @@ func (p *Pool) awaitEndpoint(ctx context.Context, r *request, before []Failure) 
 	return nil
 }
 
-// outcome is the result of one attempt.
+// outcome is an attempt's result.
 type outcome struct {
 	endpoint *endpoint
 	decoded  reflect.Value
 	err      error
 }
 
-// try sends the request to the fittest endpoint, and to the next one too if the first is slow. It appends
-// both to tried; the failures are in the same order.
+// try sends the request to the fittest endpoint, and to the next endpoint too if the fittest is slow. It
+// appends both to tried; the failures are in the same order.
 func (p *Pool) try(ctx context.Context, r *request, tried *[]*endpoint) (reflect.Value, []Failure, bool) {
 	first := p.next(r, *tried)
 	if first == nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // Between the check for an available endpoint and the request, another request may receive a Retry-After from
-// the last one. Then the request waits; a failed request always has a reason.
+// the last available endpoint. Then the request waits; a failed request always reports a reason.
 func TestConcurrentRequestsWaitForRetryAfter(t *testing.T) {
 	limited := func(_ string, call int) error {
 		if call%2 == 0 {

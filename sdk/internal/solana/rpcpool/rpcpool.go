@@ -1,8 +1,9 @@
-// Package rpcpool combines several JSON-RPC nodes of one chain and checks their answers against each other.
+// Package rpcpool combines several JSON-RPC nodes on the same chain and checks their responses against each
+// other.
 //
-// A read goes to the first healthy endpoint, to a second one too if the first is slow, and to the others if
-// it fails; it never returns a state before a slot that an earlier read has shown. A transaction goes to
-// several endpoints at once. An endpoint that fails gets no requests for a while, or for its Retry-After.
+// A read goes to the fittest healthy endpoint, to a second endpoint too if that is slow, and to the others if
+// it fails; it never returns a state before a slot that an earlier read showed. A transaction goes to several
+// endpoints at once. An endpoint that fails receives no requests for a while, or for the Retry-After period.
 package rpcpool
 
 import (
@@ -16,7 +17,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Node is an endpoint: its name and its transport.
+// Node is an endpoint: a name and a transport.
 type Node struct {
 	// Host names the endpoint in logs and errors. It has no path and no query, because these contain keys.
 	Host      string
@@ -25,15 +26,15 @@ type Node struct {
 
 // Options configure a pool.
 type Options struct {
-	// Nodes are the endpoints, the preferred ones first; at least one.
+	// Nodes lists the endpoints, the preferred endpoints first; at least one.
 	Nodes []Node
-	// GenesisHash identifies the cluster of the endpoints. If zero, it is that of the first endpoint; until
-	// the first one has answered, that of the endpoint that answers first.
+	// GenesisHash identifies the cluster of the endpoints. If zero, the first endpoint determines it; until
+	// that responds, the endpoint that responds first.
 	GenesisHash solana.Hash
 	// RequestsPerSecond limits the requests to each endpoint. If zero, there is no limit.
 	RequestsPerSecond float64
-	// HedgeAfter is the time after which a second endpoint gets a read too. If zero, it adapts to the
-	// endpoint; if negative, there are no hedges.
+	// HedgeAfter is the time until a second endpoint receives a read too. If zero, it adapts to the endpoint;
+	// if negative, there are no hedges.
 	HedgeAfter time.Duration
 	// Logger logs endpoints that fail and recover.
 	Logger *slog.Logger
@@ -41,7 +42,7 @@ type Options struct {
 	Observer Observer
 }
 
-// Pool sends requests to endpoints. It may be used by several goroutines.
+// Pool sends requests to endpoints. It is safe for concurrent use.
 type Pool struct {
 	endpoints  []*endpoint
 	cluster    cluster
@@ -58,7 +59,7 @@ type Pool struct {
 	running sync.WaitGroup
 }
 
-// New returns a pool. It sends no requests.
+// New returns a pool and sends nothing.
 func New(options Options) *Pool {
 	pool := &Pool{
 		cluster:    cluster{genesis: options.GenesisHash, pinned: !options.GenesisHash.IsZero()},
@@ -67,7 +68,7 @@ func New(options Options) *Pool {
 		observer:   options.Observer,
 	}
 	pool.closing, pool.close = context.WithCancel(context.Background())
-	// A single node cannot be of another cluster than the others.
+	// A single node cannot contradict others about the cluster.
 	skipCheck := len(options.Nodes) == 1 && options.GenesisHash.IsZero()
 	for i, node := range options.Nodes {
 		e := &endpoint{index: i, host: node.Host, transport: node.Transport, admitting: make(chan struct{}, 1)}
@@ -105,7 +106,7 @@ func (p *Pool) start(run func()) bool {
 	return true
 }
 
-// Call sends a request and decodes its result into out, which does not change if there is an error.
+// Call sends a request and decodes the result into out, which does not change if there is an error.
 func (p *Pool) Call(ctx context.Context, out any, method string, params []any) error {
 	request := newRequest(method, params, out)
 	if request.kind == broadcast {
@@ -114,7 +115,7 @@ func (p *Pool) Call(ctx context.Context, out any, method string, params []any) e
 	return p.observed(ctx, request, p.retry)
 }
 
-// observed makes a call, and reports its beginning and its end to the observer.
+// observed makes a call, and reports its beginning and end to the observer.
 func (p *Pool) observed(
 	ctx context.Context, r *request, call func(context.Context, *request) error,
 ) error {

@@ -7,19 +7,19 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 )
 
-// Single is one endpoint of a pool, for requests whose answers have to be consistent.
+// Single is a single endpoint of the pool, for requests that need consistent responses.
 type Single struct {
 	pool     *Pool
 	endpoint *endpoint
-	// anyAge reports whether an answer may be older than those of other endpoints.
+	// anyAge reports whether a response may be older than other endpoints' responses.
 	anyAge bool
 }
 
 // Host returns the endpoint's host, as errors and logs name it.
 func (s Single) Host() string { return s.endpoint.host }
 
-// HoweverOld returns the same endpoint, and accepts its answers even if they are behind those of other
-// endpoints: for facts that stay true, such as that a transaction was executed. An endpoint that shows a slot
+// HoweverOld returns the same endpoint, and accepts responses even if they are behind other endpoints'
+// responses: for facts that stay true, such as that a transaction was executed. An endpoint that shows a slot
 // that never existed makes all others seem behind.
 func (s Single) HoweverOld() Single {
 	s.anyAge = true
@@ -30,7 +30,7 @@ func (s Single) HoweverOld() Single {
 func (p *Pool) Size() int { return len(p.endpoints) }
 
 // All returns every endpoint of this cluster, in the configured order, for facts that no endpoint alone can
-// prove. Their answers may be of any age, and their calls wait for the end of a Retry-After.
+// prove. Their responses may be of any age, and their calls wait until any Retry-After has passed.
 func (p *Pool) All() []Single {
 	var all []Single
 	for _, e := range p.endpoints {
@@ -41,8 +41,8 @@ func (p *Pool) All() []Single {
 	return all
 }
 
-// Each calls do with one endpoint after the other, the fittest first, until it returns false. It skips
-// endpoints that are banned or have sent a Retry-After that has not passed.
+// Each calls do with the endpoints, sequentially and the fittest first, until it returns false. It skips
+// endpoints that are banned or sent a Retry-After that has not passed.
 func (p *Pool) Each(method string, do func(Single) (next bool)) {
 	request := newRequest(method, nil, nil)
 	var tried []*endpoint
@@ -54,8 +54,8 @@ func (p *Pool) Each(method string, do func(Single) (next bool)) {
 	}
 }
 
-// Call sends one read request to the endpoint and decodes its result into out, which does not change if there
-// is an error. It returns [transaction.ErrBehind] for an answer that is behind those of other endpoints, unless
+// Call sends a read request to the endpoint and decodes the result into out, which does not change if there
+// is an error. It returns [transaction.ErrBehind] for a response behind other endpoints' responses, unless
 // HoweverOld allows it.
 func (s Single) Call(ctx context.Context, out any, method string, params []any) error {
 	return s.pool.observed(ctx, newRequest(method, params, out), s.call)

@@ -28,7 +28,7 @@ func (s *slots) raise(of level, slot uint64) {
 	s.lock.Unlock()
 }
 
-// lower reduces the observed slot of a level and of the higher ones.
+// lower reduces the observed slot of the level and all higher levels.
 func (s *slots) lower(of level, slot uint64) {
 	s.lock.Lock()
 	for i := of; i < levels; i++ {
@@ -37,11 +37,11 @@ func (s *slots) lower(of level, slot uint64) {
 	s.lock.Unlock()
 }
 
-// behindError is the error of an answer that is older than an observed slot.
+// behindError is the error of a response older than an observed slot.
 type behindError struct {
-	// slot is the endpoint's slot, seen the newest observed one.
+	// slot is the endpoint's slot, seen the newest observed slot.
 	slot, seen uint64
-	// most is the endpoint's own newest slot before that answer.
+	// most is the endpoint's own newest slot before that response.
 	most uint64
 }
 
@@ -59,7 +59,7 @@ func (e *behindError) Unwrap() []error {
 	return []error{transaction.ErrBehind}
 }
 
-// wentBack reports whether the endpoint is further behind its own newest slot than the nodes behind one
+// wentBack reports whether the endpoint is further behind its own newest slot than the nodes behind a shared
 // address usually differ.
 func (e *behindError) wentBack() bool { return e.most > e.slot+floorTolerance }
 

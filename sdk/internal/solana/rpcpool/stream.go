@@ -14,11 +14,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// elementLimit is the largest distance in bytes between two elements of a streamed answer. An account of 512
-// bytes takes about 1,000.
+// elementLimit is the largest distance in bytes between elements of a streamed response. An account of
+// 512 bytes takes about 1,000.
 const elementLimit = 1 << 20
 
-// Stream is an answer that is read while it arrives.
+// Stream is a response read while it arrives.
 type Stream struct {
 	// Body is the JSON-RPC response.
 	Body io.ReadCloser
@@ -26,7 +26,7 @@ type Stream struct {
 	ID string
 }
 
-// Stream makes one request and returns the response unread. It has no time limit apart from the context's.
+// Stream makes a request and returns the response unread. It has no time limit apart from the context's.
 func (t *httpTransport) Stream(ctx context.Context, method string, params []any) (*Stream, error) {
 	unlimited := *t.client
 	unlimited.Timeout = 0
@@ -50,15 +50,15 @@ func (t *httpTransport) Stream(ctx context.Context, method string, params []any)
 	return nil, err
 }
 
-// Each decodes one element of a streamed answer. An error ends the stream; Values returns it.
+// Each decodes an element of a streamed response. An error ends the stream; Values returns it.
 type Each func(slot uint64, decode func(into any) error) error
 
 // Values makes a read whose result is {"context":{"slot":N},"value":[...]} and calls each for every element
-// of value, while the rest of the answer still arrives. It keeps one element in memory.
+// of value, while the rest of the response still arrives. It keeps a single element in memory.
 //
-// If an endpoint fails before its first element, Values sends the request to the next one, and to all of them
-// again after a pause. Later errors are final: the caller has used a part of the answer. An endpoint that
-// sends nothing for 30 s has failed; the time that each takes does not count.
+// If an endpoint fails before sending an element, Values sends the request to the next endpoint, and to all
+// endpoints again after a pause. Later errors are final: the caller used a part of the response. An endpoint
+// that sends nothing for 30 s failed; the time that each takes does not count.
 func (p *Pool) Values(ctx context.Context, method string, params []any, each Each) error {
 	return p.observed(ctx, newRequest(method, params, nil),
 		func(ctx context.Context, r *request) error { return p.values(ctx, r, each) })
@@ -84,7 +84,7 @@ func (p *Pool) values(ctx context.Context, r *request, each Each) error {
 	})
 }
 
-// valueReader reads the streamed answer of one endpoint.
+// valueReader reads an endpoint's streamed response.
 type valueReader struct {
 	pool     *Pool
 	request  *request
@@ -95,11 +95,11 @@ type valueReader struct {
 	decoder *json.Decoder
 	// stall cancels the request when the endpoint sends nothing for attemptLimit.
 	stall *time.Timer
-	// slot is the answer's, if shown; watch measures the time from the request to the answer's start.
+	// slot is the response's, if shown; watch measures the time from the request to the response's start.
 	slot  uint64
 	shown bool
 	watch stopwatch
-	// started reports whether each has been called; rejected is the error that each returned.
+	// started reports whether each was called; rejected is the error that each returned.
 	started  bool
 	rejected error
 }
@@ -214,7 +214,7 @@ func (v *valueReader) envelope(id string) error {
 	return nil
 }
 
-// result reads one member of the result.
+// result reads a member of the result.
 func (v *valueReader) result(key string) error {
 	switch key {
 	case "context":
@@ -270,7 +270,7 @@ func (v *valueReader) values() error {
 	return v.delimiter(']')
 }
 
-// object calls member for each key of an object; member reads the value.
+// object calls member for each key of the object; member reads the value.
 func (v *valueReader) object(member func(key string) error) error {
 	if err := v.delimiter('{'); err != nil {
 		return err

@@ -8,19 +8,20 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 )
 
-// syncLimit is the time limit for the slots of all endpoints before the first decision.
+// syncLimit limits the time for reading the slots of all endpoints before the first decision.
 const syncLimit = 2 * time.Second
 
-// slotSync is the state of SyncSlot. Before its first decision a pool reads the slot of every endpoint;
-// otherwise an endpoint that is behind would be accepted if it answers first.
+// slotSync is the state of SyncSlot. Before the first decision a pool reads the slot of every endpoint;
+// otherwise a lagging endpoint would be accepted if it responds first.
 type slotSync struct {
 	begin sync.Once
 	// ended is closed when every endpoint has answered or failed, or when syncLimit has passed.
 	ended chan struct{}
 }
 
-// SyncSlot reads the slot of every endpoint, once in the pool's life. It returns when all have answered or
-// failed, at the latest after 2 s; later answers still count. A pool of one endpoint sends nothing.
+// SyncSlot reads the slot of every endpoint, once in the pool's life. It returns when all responded or
+// failed, at the latest after 2 s; later responses still count. If there is a single endpoint, it sends
+// nothing.
 func (p *Pool) SyncSlot(ctx context.Context, commitment rpc.CommitmentType) {
 	if len(p.endpoints) < 2 {
 		return

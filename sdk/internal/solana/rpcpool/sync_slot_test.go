@@ -38,7 +38,7 @@ func TestSlotSyncEndsWithoutSlowNodes(t *testing.T) {
 		assert.Equal(t, syncLimit, time.Since(began))
 		requireBalance(t, pool, 50)
 
-		// The slow endpoint answers two requests: its genesis hash and its slot.
+		// The slow endpoint answers two requests: for the genesis hash and the slot.
 		time.Sleep(3 * time.Second)
 		assert.EqualValues(t, 200, pool.slots.floor(confirmed), "late answers count")
 	})

@@ -22,27 +22,26 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// Transport sends requests to one endpoint. Its errors contain no URL, because URLs contain keys.
+// Transport sends requests to an endpoint. Errors contain no URL, because URLs contain keys.
 type Transport interface {
-	// Call sends one request and returns its result, which may be null. It returns a [*transaction.NodeError] if the
-	// answer is an error.
+	// Call sends a request and returns the result, which may be null. It returns a [*transaction.NodeError]
+	// if the response is an error.
 	Call(ctx context.Context, method string, params []any) (json.RawMessage, error)
-	// Stream sends one request and returns the response unread.
+	// Stream sends a request and returns the response unread.
 	Stream(ctx context.Context, method string, params []any) (*Stream, error)
 	CloseIdleConnections()
 }
 
-// AnswerLimit is the largest accepted answer in bytes: room for more than 100,000 negotiations.
+// AnswerLimit is the largest accepted response in bytes: room for more than 100,000 negotiations.
 const AnswerLimit = 128 << 20
 
 // httpTransport is a transport over HTTP.
 type httpTransport struct {
 	endpoint string
 	client   *http.Client
-	// limit is the largest accepted answer in bytes.
+	// limit is the largest accepted response in bytes.
 	limit int64
-	// lastID is the id of the last request. Ids start at a random number, so that the answer to another
-	// request is detected.
+	// lastID is the last request's id. Ids start at a random number to detect responses to other requests.
 	lastID atomic.Uint64
 }
 
@@ -55,7 +54,7 @@ func NewHTTP(endpoint string, client *http.Client) Transport {
 	return transport
 }
 
-// mostRedirects is the largest number of redirects of one request.
+// mostRedirects limits the redirects per request.
 const mostRedirects = 3
 
 // refuseRedirect keeps requests on the configured host and on encrypted connections.
@@ -135,7 +134,7 @@ func (t *httpTransport) read(response *http.Response) ([]byte, error) {
 	return body, nil
 }
 
-// errNoAnswer is the error of an answer without content.
+// errNoAnswer is the error of a response without content.
 var errNoAnswer = errors.New("the node does not answer")
 
 func readEnvelope(response *http.Response, body []byte, id string) (json.RawMessage, error) {
@@ -174,7 +173,7 @@ func readEnvelope(response *http.Response, body []byte, id string) (json.RawMess
 	return answer.Result, nil
 }
 
-// contentType returns the content type of an answer.
+// contentType returns a response's content type.
 func contentType(response *http.Response) string {
 	kind, _, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// serve runs a server and sends one request to it.
+// serve runs a server and sends it a request.
 func serve(t *testing.T, handler http.HandlerFunc) (json.RawMessage, error) {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -33,7 +33,7 @@ func serve(t *testing.T, handler http.HandlerFunc) (json.RawMessage, error) {
 	return result, err
 }
 
-// idOf returns the id of a request as JSON.
+// idOf returns a request's id as JSON.
 func idOf(r *http.Request) string {
 	var request struct{ ID json.RawMessage }
 	body, _ := io.ReadAll(r.Body)

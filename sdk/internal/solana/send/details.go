@@ -15,7 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// DetailsLimit is how long a node may take to have the details of a transaction that it has confirmed.
+// DetailsLimit is how long a node may take to provide a confirmed transaction's details.
 const DetailsLimit = 15 * time.Second
 
 // Settle returns the receipt or the failure of an executed transaction.
@@ -66,8 +66,7 @@ func (p *Pending) Settle(
 	return receipt, nil
 }
 
-// detailsAnywhere returns the transaction from any node that has it, even one that is behind; nil if none has
-// it.
+// detailsAnywhere returns the transaction from any node, even if that node is behind; nil if none returns it.
 func (p *Pending) detailsAnywhere(ctx context.Context) (details *rpc.GetTransactionResult) {
 	ctx, cancel := context.WithTimeout(ctx, contradictionTimeout)
 	defer cancel()
@@ -89,8 +88,8 @@ func (p *Pending) failure(raw any, logs []string, invoked []solana.PublicKey) er
 	return fmt.Errorf("%w: %v", unread, err)
 }
 
-// Executed returns an executed transaction, which a node may have a little later than its status. It returns
-// [transaction.ErrNotFound] if no node has it within the limit.
+// Executed returns an executed transaction, which a node may provide a little later than the status. It
+// returns [transaction.ErrNotFound] if no node provides it within the limit.
 func Executed(
 	ctx context.Context, from *rpc.Client, signature solana.Signature, commitment rpc.CommitmentType,
 	limit time.Duration,
@@ -124,7 +123,7 @@ func Executed(
 func LookUp(
 	ctx context.Context, from *rpc.Client, signature solana.Signature, commitment rpc.CommitmentType,
 ) (*rpc.GetTransactionResult, error) {
-	// The logs of a later version of transactions can be read as well.
+	// Logs of later transaction versions can be read as well.
 	newest := uint64(math.MaxUint8)
 	details, err := from.GetTransaction(ctx, signature, &rpc.GetTransactionOpts{
 		Encoding:                       solana.EncodingBase64,

@@ -15,56 +15,57 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// ErrPruned: the transaction can no longer be executed, and no node has the blocks that would show whether it
-// was.
+// ErrPruned: the transaction is no longer valid, and no node keeps the blocks that would show whether it was
+// executed.
 var ErrPruned = errors.New("node has deleted the blocks that the transaction could be in: use a node with a longer history")
 
-// expiry is a node's verdict on whether a transaction has expired.
+// expiry is a node's verdict on a transaction's expiry.
 type expiry int
 
 const (
-	// expiryUnreachable: the node has not responded.
+	// expiryUnreachable: the node did not respond.
 	expiryUnreachable expiry = iota
-	// expiryOpen: the node has responded and proves nothing, because it is behind.
+	// expiryOpen: the node responded and proves nothing, because it is behind.
 	expiryOpen
 	// expiryRefuted: the transaction can be executed, or was.
 	expiryRefuted
-	// expiryUnprovable: it can no longer be executed, and the node would not know if it was.
+	// expiryUnprovable: it is no longer valid, and the node would not know if it was executed.
 	expiryUnprovable
-	// expiryProven: it can no longer be executed, and was not.
+	// expiryProven: it is no longer valid, and was not executed.
 	expiryProven
 )
 
 const (
-	// minimumAge is the age by the local clock before which a transaction with a blockhash does not count as
-	// expired, whatever the nodes say. A blockhash lives for 150 blocks: 60 s at the nominal 400 ms per slot, 90 s
-	// at 600 ms. It does not apply to durable nonces.
+	// minimumAge is the age by the local clock below which a transaction with a blockhash does not count as
+	// expired, whatever the nodes say. A blockhash lives for 150 blocks: 60 s at the nominal 400 ms per slot,
+	// 90 s at 600 ms. It does not apply to durable nonces.
 	minimumAge = 90 * time.Second
 	// expiryLimit is how long a node may take for its verdict.
 	expiryLimit = 10 * time.Second
-	// contradictionTimeout is how long all nodes together may take to find the details of a transaction.
+	// contradictionTimeout limits the time for all nodes together to find a transaction's details.
 	contradictionTimeout = 5 * time.Second
-	// contradictionAge is how long nodes may differ, as they do while some are slightly behind, until that is
-	// logged.
+	// contradictionAge is how long nodes may differ, as they do while some are slightly behind, before that
+	// is logged.
 	contradictionAge = 15 * time.Second
 )
 
-// verdict is a node's expiry of a transaction, with the reason in the client's own words.
+// verdict is a transaction's expiry according to a node, with the reason in the client's own words.
 type verdict struct {
 	host   string
 	expiry expiry
 	text   string
 	status *rpc.SignatureStatusesResult
-	// pruned is the error of expiryUnprovable.
+	// pruned is the error for expiryUnprovable.
 	pruned error
 }
 
-// hasExpired reports whether the transaction can no longer be executed and was not. It is old enough, no node
-// that responds refutes it or leaves it open, and at least one node proves all of it alone: the answers of
-// several nodes need not be consistent, because the node with the old blocks and the node without a status may
-// be different nodes. If any node has a status, that status is returned instead, even if the node is behind.
+// hasExpired reports whether the transaction is no longer valid and was not executed. It is old enough, no
+// node that responds refutes it or leaves it open, and at least one node proves all of it alone: the answers
+// of several nodes need not be consistent, because the node with the old blocks and the node without a status
+// may be different nodes. If any node returns a status, that status is returned instead, even if the node is
+// behind.
 //
-// It fails if the expiry can no longer be proven.
+// It fails if the expiry is no longer provable.
 func (p *Pending) hasExpired(
 	ctx context.Context,
 ) (expired bool, status *rpc.SignatureStatusesResult, err error) {
@@ -91,13 +92,13 @@ func (p *Pending) hasExpired(
 	return false, nil, err
 }
 
-// isOldEnough reports whether the transaction has the minimum age. A transaction of unknown age is as old as
-// the wait for it.
+// isOldEnough reports whether the transaction reached the minimum age. A transaction of unknown age is as old
+// as the wait for it.
 func (p *Pending) isOldEnough() bool {
 	return !p.Valid.Nonce.IsZero() || time.Since(p.since()) >= minimumAge
 }
 
-// since returns the time by the local clock since which the transaction has existed.
+// since returns the time by the local clock since which the transaction exists.
 func (p *Pending) since() time.Time {
 	if p.SentAt.IsZero() {
 		return p.began
@@ -122,8 +123,8 @@ func (p *Pending) verdicts(ctx context.Context) []verdict {
 	return all
 }
 
-// verdictOf requests the verdict of one node. The order matters: it requests the status after the transaction
-// could no longer be executed, and the oldest block of the node last.
+// verdictOf requests a node's verdict. The order matters: it requests the status once the transaction is no
+// longer valid, and the oldest block of the node last.
 func (p *Pending) verdictOf(ctx context.Context, from *rpc.Client) verdict {
 	limit, err := p.Valid.limitAt(ctx, from)
 	if errors.Is(err, transaction.ErrBehind) {
@@ -144,7 +145,7 @@ func (p *Pending) verdictOf(ctx context.Context, from *rpc.Client) verdict {
 	case slot < limit.slot:
 		return verdict{expiry: expiryOpen, text: fmt.Sprintf("status of slot %d, before slot %d", slot, limit.slot)}
 	}
-	// A node that has deleted blocks does not know the transactions in them.
+	// A node that deleted blocks does not know the transactions in them.
 	first, err := from.GetFirstAvailableBlock(ctx)
 	switch {
 	case err != nil:
@@ -186,19 +187,19 @@ func (p *Pending) recordContradiction(verdicts []verdict) {
 	}
 }
 
-// validityLimit is a node's view of the end of a validity.
+// validityLimit is a node's view of a validity's end.
 type validityLimit struct {
-	// over reports that the transaction can no longer be executed.
+	// over reports whether the transaction is no longer valid.
 	over bool
-	// slot is the newest slot of the node's answers.
+	// slot is the newest slot of the node's responses.
 	slot uint64
 	// text describes the view.
 	text string
 }
 
-// limitAt returns a node's view: a transaction can no longer be executed if the finalized height is beyond the
-// last valid one and the finalized blockhashes no longer contain its own, or if the finalized nonce account has
-// another value. The blockhash counts because the last valid height is the claim of one node.
+// limitAt returns a node's view: a transaction is no longer valid if the finalized height is beyond the last
+// valid one and the finalized blockhashes no longer contain its own, or if the finalized nonce account's
+// value differs. The blockhash counts because the last valid height is the claim of one node.
 func (v *Validity) limitAt(ctx context.Context, from *rpc.Client) (validityLimit, error) {
 	if !v.Nonce.IsZero() {
 		options := &rpc.GetMultipleAccountsOpts{Commitment: rpc.CommitmentFinalized,

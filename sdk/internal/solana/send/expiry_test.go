@@ -21,8 +21,8 @@ func (a answers) CallForInto(_ context.Context, out any, method string, _ []any)
 	return (&jsonrpc.RPCResponse{Result: json.RawMessage(a.results[method])}).GetObject(out)
 }
 
-// Several nodes can share an address. The one with the status may not have the blocks in which the
-// transaction could be, although the one with the height has.
+// Several nodes can share an address. The node with the status may lack the blocks that could contain the
+// transaction, although the node with the height keeps them.
 func TestExpiryNeedsAStatusThatIsNoOlderThanTheHeight(t *testing.T) {
 	for slot, want := range map[string]expiry{"999": expiryOpen, "1000": expiryProven} {
 		node := rpc.NewWithCustomRPCClient(answers{results: map[string]string{

@@ -67,12 +67,11 @@ func variant(encoded []byte) (name string, detail json.RawMessage, err error) {
 	return "", nil, nil
 }
 
-// Explain adds to the failure of a transaction what the sender knows about its programs, and returns the
-// error for the caller. invoked is the program that the failed instruction calls; zero if no instruction
-// failed.
+// Explain adds the sender's knowledge about the transaction's programs to a failure, and returns the error
+// for the caller. invoked is the program that the failed instruction calls; zero if no instruction failed.
 type Explain func(failed *transaction.Error, invoked solana.PublicKey) error
 
-// FailureError returns the error of a failed or refused transaction for the caller. invoked are the programs
+// FailureError returns a failed or refused transaction's error for the caller. invoked lists the programs
 // that the transaction's instructions call, in their order.
 func FailureError(
 	raw any, logs []string, invoked []solana.PublicKey, signature solana.Signature, explain Explain,

@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// A nonce account: version, state, authority, value, and the fee of a signature when the value was set.
+// A nonce account: version, state, authority, value, and the fee per signature when the value was set.
 // Numbers are little endian.
 const (
 	nonceSize            = 80
@@ -29,7 +29,7 @@ type Nonce struct {
 	Address solana.PublicKey
 	// Authority must sign each transaction that uses or changes the nonce.
 	Authority solana.PublicKey
-	// Value takes the place of a recent blockhash in a transaction.
+	// Value replaces the recent blockhash in a transaction.
 	Value solana.Hash
 }
 
@@ -46,7 +46,7 @@ func DecodeNonce(address solana.PublicKey, data []byte) (*Nonce, error) {
 	}, nil
 }
 
-// Advance returns the first instruction of a transaction that uses the nonce.
+// Advance returns the first instruction for transactions that use the nonce.
 func (n *Nonce) Advance() solana.Instruction {
 	return system.NewAdvanceNonceAccountInstruction(n.Address, solana.SysVarRecentBlockHashesPubkey,
 		n.Authority).Build()

@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	// rebroadcastEvery is the interval at which a transaction is sent again, because leaders drop
-	// transactions under load, and at which its expiry is checked.
+	// rebroadcastEvery is the interval for sending a transaction again, because leaders drop transactions
+	// under load, and for checking expiry.
 	rebroadcastEvery = 2 * time.Second
-	// UnreachableLimit is how long all nodes may fail to answer until the outcome counts as unknown. A
+	// UnreachableLimit is how long all nodes may fail to respond before the outcome counts as unknown. A
 	// blockhash lives for about a minute.
 	UnreachableLimit = 2 * time.Minute
 	// OutcomeLimit is how long a caller waits for an outcome: much longer than a blockhash lives, and than
@@ -32,7 +32,7 @@ type Pending struct {
 	// Invoked are the programs that its instructions call; nil if they are not known.
 	Invoked []solana.PublicKey
 	Valid   Validity
-	// Commitment is the commitment at which the transaction counts as confirmed.
+	// Commitment is the commitment required to count the transaction as confirmed.
 	Commitment rpc.CommitmentType
 	// SentAt is the machine's time of the first broadcast or before; zero if it is not known.
 	SentAt time.Time
@@ -40,8 +40,8 @@ type Pending struct {
 	sender *Sender
 	// began is the beginning of the wait.
 	began time.Time
-	// contradiction is the nodes' present disagreement about the expiry, since contradictedAt; nil if there is
-	// none. contradictionLogged reports that it has been logged.
+	// contradiction is the nodes' present disagreement about the expiry, since contradictedAt; nil if there
+	// is none. contradictionLogged reports whether it was logged.
 	contradiction       *transaction.ContradictionError
 	contradictedAt      time.Time
 	contradictionLogged bool
@@ -67,16 +67,15 @@ func (p *Pending) Send(ctx context.Context) (*transaction.Receipt, error) {
 func (p *Pending) broadcast(ctx context.Context) error {
 	var never uint
 	_, err := p.sender.RPC.SendEncodedTransactionWithOpts(ctx, p.Encoded, rpc.TransactionOpts{
-		SkipPreflight:       true, // it has been simulated
+		SkipPreflight:       true, // it was simulated
 		PreflightCommitment: p.sender.Commitment,
 		MaxRetries:          &never, // the client sends it again itself
 	})
 	return err
 }
 
-// refusal returns the error of a first broadcast if certainly no node has forwarded the transaction. It
-// returns nil if the pool has marked the refusal as repeated, because a node may have forwarded the
-// transaction.
+// refusal returns a first broadcast's error if certainly no node forwarded the transaction. It returns nil if
+// the pool marked the refusal as repeated, because a node may have forwarded the transaction.
 func (p *Pending) refusal(err error) error {
 	var answered *transaction.NodeError
 	if !errors.As(err, &answered) || answered.Repeated {
@@ -94,7 +93,7 @@ func (p *Pending) refusal(err error) error {
 	return FailureError(data["err"], logs, p.Invoked, solana.Signature{}, p.sender.Explain)
 }
 
-// Await waits until the outcome is certain.
+// Await waits for the outcome to be certain.
 func (p *Pending) Await(ctx context.Context) (*transaction.Receipt, error) {
 	updates := p.sender.statuses.watch(p.Signature)
 	defer p.sender.statuses.unwatch(p.Signature, updates)

@@ -1,6 +1,6 @@
-// Package send signs and sends transactions of any program, sends them again until they are executed or have
-// expired, and returns their outcomes. A transaction counts as expired only if it has a minimum age and no node
-// that responds contradicts the expiry.
+// Package send signs and sends transactions of any program, resends them until execution or expiry, and
+// returns their outcomes. A transaction counts as expired only above a minimum age and if no node that
+// responds contradicts the expiry.
 package send
 
 import (
@@ -21,7 +21,7 @@ type Options struct {
 	Node func(rpcpool.Single) *rpc.Client
 	// Commitment is the commitment of broadcasts.
 	Commitment rpc.CommitmentType
-	// Closing ends when the sender is closed; Closed is the error of waiting for an outcome then.
+	// Closing ends when the sender is closed; then Closed is the error of waiting for an outcome.
 	Closing context.Context
 	Closed  error
 	// Start runs a function in the background, and returns false if the sender is closed.
@@ -38,15 +38,15 @@ type Sender struct {
 	statuses *statusPoller
 }
 
-// New returns a sender. It sends no requests.
+// New returns a sender and sends nothing.
 func New(options Options) *Sender {
 	sender := &Sender{Options: options}
 	sender.statuses = newStatusPoller(sender)
 	return sender
 }
 
-// eachNodeIncludingStale calls do with one node after the other, the fittest first, until do returns false. It
-// accepts answers of nodes that are behind.
+// eachNodeIncludingStale calls do with the nodes sequentially, the fittest first, while do returns true. It
+// accepts responses from nodes that are behind.
 func (s *Sender) eachNodeIncludingStale(do func(node *rpc.Client) (next bool)) {
 	s.Pool.Each("getSignatureStatuses", func(single rpcpool.Single) bool {
 		return do(s.Node(single.HoweverOld()))
@@ -56,6 +56,5 @@ func (s *Sender) eachNodeIncludingStale(do func(node *rpc.Client) (next bool)) {
 // unsent returns an error from before the send.
 func unsent(err error) error { return transaction.WithOutcome(err, transaction.NotSent) }
 
-// opaque returns an error that proves nothing about the transaction: the cause of a context, which is the
-// caller's.
+// opaque returns an error that proves nothing about the transaction: a context's cause belongs to the caller.
 func opaque(err error) error { return transaction.WithOutcome(err, transaction.Unknown) }

@@ -16,8 +16,8 @@ type Signer interface {
 	SignMessage(ctx context.Context, message []byte) (solana.Signature, error)
 }
 
-// AddSignatures adds the signatures of some of a transaction's signers and keeps those that it has. It fails
-// with [transaction.ErrNotASigner] for a signer that the transaction does not need.
+// AddSignatures adds the signatures of some of a transaction's signers and keeps existing signatures. It
+// fails with [transaction.ErrNotASigner] for a signer that the transaction does not need.
 func AddSignatures[S Signer](ctx context.Context, tx *solana.Transaction, signers []S) error {
 	message, err := tx.Message.MarshalBinary()
 	if err != nil {

@@ -14,24 +14,24 @@ import (
 )
 
 const (
-	// The statuses of a new transaction are requested at intervals that double, because a local chain
-	// confirms in milliseconds, and a public one in a second.
+	// A new transaction's status is requested at intervals that double, because a local chain confirms in
+	// milliseconds, and a public chain in a second.
 	FirstPoll = 30 * time.Millisecond
 	LastPoll  = 500 * time.Millisecond
-	// statusesAtOnce is the most signatures in one request.
+	// statusesAtOnce limits the signatures per request.
 	statusesAtOnce = 256
-	// recentStatuses is how long nodes return the status of a transaction without a search of their history,
-	// with some margin.
+	// recentStatuses is how long nodes return a transaction's status without a search of their history, with
+	// some margin.
 	recentStatuses = time.Minute
 )
 
-// newPolling returns the intervals at which a request is repeated whose result the node will have soon.
+// newPolling returns the intervals for repeating a request whose result the node will have soon.
 func newPolling() *backoff.ExponentialBackOff {
 	return &backoff.ExponentialBackOff{InitialInterval: FirstPoll, MaxInterval: LastPoll, Multiplier: 2}
 }
 
-// statusPoller requests the statuses of all transactions that the sender waits for, in one request for all of
-// them. It runs while there are any.
+// statusPoller requests the statuses of all transactions that the sender waits for, in a single request for
+// all. It runs while there are any.
 type statusPoller struct {
 	sender *Sender
 
@@ -41,14 +41,14 @@ type statusPoller struct {
 	changed chan struct{}
 	running bool
 
-	// heights is held while the finalized block height is requested. height is the last one, requested at
+	// heights is held while the finalized block height is requested. height is the last height, requested at
 	// heightAt.
 	heights  sync.Mutex
 	height   uint64
 	heightAt time.Time
 }
 
-// watchedStatus is one watcher of a transaction's status.
+// watchedStatus is a watcher of a transaction's status.
 type watchedStatus struct {
 	updates chan statusUpdate
 	polling *backoff.ExponentialBackOff
@@ -66,7 +66,7 @@ func newStatusPoller(sender *Sender) *statusPoller {
 		changed: make(chan struct{}, 1)}
 }
 
-// watch returns a channel that always holds the newest status of a transaction, until unwatch.
+// watch returns a channel that always holds a transaction's newest status, until unwatch.
 func (s *statusPoller) watch(signature solana.Signature) chan statusUpdate {
 	watched := &watchedStatus{updates: make(chan statusUpdate, 1), polling: newPolling()}
 	watched.due = time.Now().Add(watched.polling.NextBackOff())
@@ -145,7 +145,7 @@ func (s *statusPoller) stop() {
 	s.lock.Unlock()
 }
 
-// poll requests the statuses of all transactions, first of those that are due.
+// poll requests the statuses of all transactions, due transactions first.
 func (s *statusPoller) poll() {
 	s.lock.Lock()
 	signatures := slices.Collect(maps.Keys(s.waiting))
@@ -163,8 +163,8 @@ func (s *statusPoller) poll() {
 	}
 }
 
-// deliver sends an answer, which replaces one that has not been received yet. If batch is nil, it sends the
-// error to all.
+// deliver sends a response, which replaces any unreceived response. If batch is nil, it sends the error to
+// all.
 func (s *statusPoller) deliver(batch []solana.Signature, statuses []*rpc.SignatureStatusesResult, err error) {
 	s.lock.Lock()
 	defer s.lock.Unlock()

@@ -15,30 +15,30 @@ import (
 
 // Validity is how long a transaction can be executed.
 type Validity struct {
-	// LastHeight is the last height of a block that it can be in; zero with a nonce.
+	// LastHeight is the greatest height of blocks that can include it; zero with a nonce.
 	LastHeight uint64
 	// Blockhash is the transaction's blockhash; with a nonce the nonce's value.
 	Blockhash solana.Hash
-	// Nonce is the nonce account of a transaction that can be executed while that holds Blockhash; zero
-	// without.
+	// Nonce is the nonce account of a transaction that can be executed while that holds Blockhash; zero if
+	// unused.
 	Nonce solana.PublicKey
 	// Since is a slot before which it was not executed; zero if that is not known.
 	Since uint64
 }
 
 const (
-	// blockhashLife is the number of blocks after its own in which a blockhash can be used.
+	// blockhashLife is how many blocks after its own a blockhash can be used.
 	blockhashLife = 150
-	// nodeLag is the number of blocks by which a node may be behind the node that a blockhash comes from.
+	// nodeLag is how many blocks a node may be behind the node that a blockhash comes from.
 	nodeLag = 150
 	// unknownDateLimit is how long a node may be behind the node that a blockhash or a nonce's value comes
 	// from.
 	unknownDateLimit = 5 * time.Second
 )
 
-// ValidityOf returns how long a transaction is valid that the caller did not build. Its Since is zero if the
-// transaction may have been executed at any time before: no node knows its blockhash, or its nonce account
-// has another value.
+// ValidityOf returns how long a transaction is valid that the caller did not build. Validity.Since is zero if
+// the transaction may have been executed at any time before: no node knows its blockhash, or the nonce
+// account's value differs.
 func (s *Sender) ValidityOf(ctx context.Context, tx *solana.Transaction) (*Validity, error) {
 	valid := &Validity{Blockhash: tx.Message.RecentBlockhash}
 	if tx.UsesDurableNonce() {
