@@ -18,7 +18,7 @@ import (
 
 // UpdateConfigRequest is a change of the protocol's configuration. Fields that are not set keep their values.
 type UpdateConfigRequest struct {
-	// Authority is the configuration's authority. It signs.
+	// Authority signs. It must be the configuration's authority.
 	Authority solana.PublicKey
 	// Treasury is the wallet whose token accounts receive fees and decay, including those of open
 	// negotiations. If zero, it does not change.
@@ -69,7 +69,7 @@ func UpdateConfig(
 
 // SetPausedRequest stops or allows the creation of negotiations.
 type SetPausedRequest struct {
-	// Authority is the configuration's authority. It signs.
+	// Authority signs. It must be the configuration's authority.
 	Authority solana.PublicKey
 	// Paused stops the creation of negotiations; false allows it.
 	Paused bool
@@ -84,7 +84,7 @@ func SetPaused(client *haggle.Client, request SetPausedRequest) (*haggle.Action,
 
 // ProposeAuthorityRequest names the next authority of the configuration.
 type ProposeAuthorityRequest struct {
-	// Authority is the current authority. It signs.
+	// Authority signs. It must be the current authority.
 	Authority solana.PublicKey
 	// NewAuthority has to accept: see [AcceptAuthority]. Zero withdraws a proposal.
 	NewAuthority solana.PublicKey
@@ -99,7 +99,7 @@ func ProposeAuthority(client *haggle.Client, request ProposeAuthorityRequest) (*
 
 // AcceptAuthorityRequest names the new authority of the configuration.
 type AcceptAuthorityRequest struct {
-	// Authority is the proposed authority. It signs.
+	// Authority signs. It must be the proposed authority.
 	Authority solana.PublicKey
 }
 

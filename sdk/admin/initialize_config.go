@@ -12,11 +12,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// InitializeConfigRequest is the first configuration of the protocol. Fields that are not set have the
-// default values of package protocol.
+// InitializeConfigRequest holds the protocol's first configuration. Unset fields use the defaults of package
+// protocol.
 type InitializeConfigRequest struct {
-	// Authority is the program's upgrade authority. It signs, pays the rent, and becomes the configuration's
-	// authority.
+	// Authority signs, pays the rent, and becomes the configuration's authority. It must be the program's
+	// upgrade authority.
 	Authority solana.PublicKey
 	// Treasury is the wallet whose token accounts receive fees and decay.
 	Treasury solana.PublicKey

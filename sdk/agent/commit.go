@@ -9,7 +9,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// errDocument reports an offer with no place for a commitment.
+// errDocument reports an offer that cannot carry a commitment.
 var errDocument = errors.New("an offer with a terms document cannot carry a commitment")
 
 // WithCommitment returns a [Config].Decide whose offers carry a commitment as their strategy hash: for

@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// TestAModelsOffersCarryItsCommitment uses a decision function with no strategy behind it.
+// TestAModelsOffersCarryItsCommitment uses a decision function that plays no strategy.
 func TestAModelsOffersCarryItsCommitment(t *testing.T) {
 	reveal := proof.Reveal{
 		Model: &proof.Model{Name: "model-1", Prompt: sha256.Sum256([]byte("Buy cheaply."))}, Nonce: proof.Hash{1},

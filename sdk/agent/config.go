@@ -30,7 +30,7 @@ const (
 // and with [Runtime.Run].
 type Config struct {
 	// Decide returns the agent's next move, on the agent's turn and when the agent can accept a midpoint. A
-	// seller accepts midpoints with no call: see RevealOnly. Decide is required. It is called once per
+	// seller accepts midpoints without calling Decide: see RevealOnly. Decide is required. It is called once per
 	// negotiation state, may take as long as the time to answer lasts, and the decision is carried out if the
 	// negotiation did not change meanwhile. The runtime calls it for many negotiations at once: a Decide that
 	// needs a scarce resource must wait for it.

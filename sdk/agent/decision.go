@@ -44,7 +44,7 @@ type Reject struct{}
 // Wait does nothing until the negotiation changes.
 type Wait struct {
 	// Until is the time to call the function again although nothing changed, in Unix seconds of the chain's
-	// clock. It must be later than Turn.Now. If zero, the function is called again on the last call.
+	// clock. It must be later than Turn.Now. If zero, only the last call follows.
 	Until int64
 }
 

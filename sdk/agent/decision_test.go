@@ -112,7 +112,7 @@ func TestClampBeyondTheAgentsLimitIsAnError(t *testing.T) {
 	require.ErrorIs(t, err, ErrBeyondLimit)
 }
 
-// errAny is an error with no code.
+// errAny is an error without code.
 var errAny = errors.New("any")
 
 func TestInvalidMilestoneMovesHaveTheProgramsErrors(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 )
 
 // LevelNotice is the level at which [Config].Logger receives the course of each negotiation: "engaged" with
-// the terms, "waiting" when a wait begins or changes, and each step taken with no decision, such as an
+// the terms, "waiting" when a wait begins or changes, and each step that needs no decision, such as an
 // expiry, before it is taken. It is between [slog.LevelInfo] and [slog.LevelWarn].
 const LevelNotice = slog.LevelInfo + 2
 

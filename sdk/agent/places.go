@@ -13,12 +13,12 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// lastBackoff limits the doubling pause between negotiations with no deal.
+// lastBackoff limits the doubling pause between failed negotiations.
 const lastBackoff = time.Hour
 
 // backoff delays the acceptance of a counterparty's next invitation.
 type backoff struct {
-	// failures counts the counterparty's negotiations with no deal since the last deal.
+	// failures counts the counterparty's failed negotiations since the last deal.
 	failures int
 	until    time.Time
 }

@@ -165,7 +165,7 @@ func (f *tracked) switchPosition(position uint64) {
 	}
 }
 
-// admitsAsBuyer reports whether the agent engages as a buyer with no call of Admit.
+// admitsAsBuyer reports whether the agent engages as a buyer without calling Admit.
 func (l *loop) admitsAsBuyer(f *tracked, n *haggle.Snapshot) bool {
 	return f.side == protocol.OfferSideBuyer && l.config.Admit == nil && l.config.cannotEngage(n, f.side) == nil
 }

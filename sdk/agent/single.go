@@ -11,7 +11,7 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
-// ErrNoNegotiation: [Config].Patience is over and no negotiation was found.
+// ErrNoNegotiation: no negotiation was found within [Config].Patience.
 var ErrNoNegotiation = errors.New("agent: no negotiation to engage in")
 
 // gracePeriod is how long RunOne retries after transient errors once the negotiation's own time is over.

@@ -56,7 +56,7 @@ func TestRunOneRunsOneNegotiationOnly(t *testing.T) {
 		Decide: concede(2_000_000, 500_000, true),
 		Acted:  func(act agent.Act) { touched = append(touched, act.Before.Address) },
 	})
-	// The seller accepts the first invitation that Admit accepts, and no other.
+	// The seller accepts just the first invitation that Admit accepts.
 	sold := f.runOne(f.Seller, solana.PublicKey{}, agent.Config{
 		Decide: concede(4_500_000, 500_000, false),
 		Admit: func(_ context.Context, n *haggle.Snapshot) error {

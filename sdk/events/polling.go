@@ -19,21 +19,21 @@ import (
 const (
 	defaultPollEvery = 2 * time.Second
 	leastPollEvery   = 50 * time.Millisecond
-	// pollPause is the pause between two requests of a round: at most twenty a second.
+	// pollPause separates a round's requests: at most twenty a second.
 	pollPause = 50 * time.Millisecond
-	// pollFailures is the number of failed rounds in a row after which the stream ends, which makes the
-	// failure visible in the lag of subscriptions.
+	// pollFailures is how many rounds in a row may fail before the stream ends, which makes the failure
+	// visible in the lag of subscriptions.
 	pollFailures = 3
 )
 
-// polling is the source that polls the node.
+// polling implements a source by polling the node.
 type polling struct {
 	every time.Duration
 }
 
 // NewPolling returns a source that polls the node at an interval and needs no WebSocket interface. If the
-// interval is zero, 2 seconds are used; the minimum is 50 milliseconds. A round costs one request per hundred
-// accounts of the program and one for each other address. It sends at most twenty requests a second, so with
+// interval is zero, 2 seconds are used; the minimum is 50 milliseconds. A round costs a request per hundred
+// accounts of the program and a request per other address. It sends at most twenty requests a second, so with
 // many addresses a round takes longer.
 func NewPolling(every time.Duration) Source {
 	return polling{every: max(cmp.Or(every, defaultPollEvery), leastPollEvery)}
@@ -63,14 +63,15 @@ type pollStream struct {
 	err    error
 }
 
-// polled is the state of an address at the last poll.
+// polled holds an address's state from the last poll.
 type polled struct {
 	fingerprint uint64
-	// newest is the newest transaction that mentions the address, if the program has no account there.
+	// newest identifies the newest transaction that mentions the address, if the program owns no account
+	// there.
 	newest solana.Signature
 }
 
-// Subscribe reads the state of the addresses, so that the next poll detects every later change.
+// Subscribe reads the state of the addresses, so the next poll detects every later change.
 func (s *pollStream) Subscribe(ctx context.Context, addresses []solana.PublicKey) error {
 	for some := range slices.Chunk(addresses, accounts.AtOnce) {
 		if err := s.poll(ctx, some, true); err != nil {
@@ -139,8 +140,7 @@ func (s *pollStream) round(ctx context.Context) error {
 	return nil
 }
 
-// poll sends a hint for each address that has changed. added marks addresses that are polled for the first
-// time.
+// poll sends a hint for each changed address. added marks addresses that are polled for the first time.
 func (s *pollStream) poll(ctx context.Context, addresses []solana.PublicKey, added bool) error {
 	slot, fingerprints, owned, err := accounts.Fingerprints(ctx, s.options.RPC, s.options.Program,
 		s.options.Commitment, s.seed, addresses)
@@ -166,14 +166,14 @@ func (s *pollStream) changed(address solana.PublicKey, now polled, added bool) b
 	defer s.lock.Unlock()
 	before := s.polled[address]
 	if before == nil && !added {
-		return false // Unsubscribe has removed it since
+		return false // Unsubscribe removed it since
 	}
 	s.polled[address] = &now
 	return before != nil && *before != now
 }
 
-// newest returns the newest transaction that mentions an address at which the program has no account: an
-// agent's, or a negotiation's that is closed or does not exist yet.
+// newest returns the newest transaction that mentions an address without a program account: an agent's, or a
+// negotiation's that is closed or does not exist yet.
 func (s *pollStream) newest(ctx context.Context, address solana.PublicKey) (solana.Signature, error) {
 	one := 1
 	listed, err := s.options.RPC.GetSignaturesForAddressWithOpts(ctx, address,

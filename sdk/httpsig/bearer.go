@@ -12,10 +12,10 @@ import (
 // It returns an error for requests to any other origin, even if redirected, so the key reaches only the
 // gateway.
 type BearerTransport struct {
-	// Origin is the scheme, host and port of the gateway, such as "https://gateway.example". The scheme is
-	// https, or http for a loopback address.
+	// Origin is the gateway's scheme, host and port, such as "https://gateway.example". The scheme is https,
+	// or http for a loopback address.
 	Origin string
-	// APIKey is the key. A BearerTransport never prints it.
+	// APIKey authenticates the client. A BearerTransport never prints it.
 	APIKey string
 	// Base sends all requests. If nil, [http.DefaultTransport] is used.
 	Base http.RoundTripper

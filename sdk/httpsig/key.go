@@ -7,14 +7,14 @@ import (
 	"fmt"
 )
 
-// Thumbprint returns a key's JWK thumbprint as base64url (RFC 7638; RFC 8037, appendix A.3). It is the key ID
-// in Web Bot Auth.
+// Thumbprint returns a key's JWK thumbprint as base64url (RFC 7638; RFC 8037, appendix A.3), the key ID in
+// Web Bot Auth.
 func Thumbprint(key ed25519.PublicKey) string {
 	sum := sha256.Sum256([]byte(`{"crv":"Ed25519","kty":"OKP","x":"` + EncodePublicKey(key) + `"}`))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// EncodePublicKey returns a key as base64url, the JWK member "x". It is the key ID of [TagHaggle].
+// EncodePublicKey returns a key as base64url, the JWK member "x" and the key ID of [TagHaggle].
 func EncodePublicKey(key ed25519.PublicKey) string { return base64.RawURLEncoding.EncodeToString(key) }
 
 // DecodePublicKey returns the key that [EncodePublicKey] encodes.

@@ -18,11 +18,11 @@ const (
 	maxComponents = 32
 )
 
-// ErrSignature is the error for signatures that do not match the request and the key.
+// ErrSignature: the signature does not match the request and the key.
 var ErrSignature = errors.New("signature: does not match the request and the key; " +
 	"sign the request as it is sent, with the registered key")
 
-// ErrNotSigned is the error for a request that lacks both fields, Signature and Signature-Input.
+// ErrNotSigned: the request lacks both fields, Signature and Signature-Input.
 var ErrNotSigned = errors.New("request: not signed; send the fields Signature-Input and Signature")
 
 // Params lists covered components and signature parameters. Zero values are left out.

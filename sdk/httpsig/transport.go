@@ -17,9 +17,9 @@ import (
 
 // The tags of the signatures that the gateway accepts.
 const (
-	// TagHaggle is the tag for clients known to the gateway by Ed25519 key.
+	// TagHaggle marks clients known to the gateway by Ed25519 key.
 	TagHaggle = "haggle"
-	// TagWebBotAuth is the tag of Web Bot Auth.
+	// TagWebBotAuth marks Web Bot Auth.
 	TagWebBotAuth = "web-bot-auth"
 )
 
@@ -40,8 +40,8 @@ type Transport struct {
 	// Agent is the origin, such as "https://agent.example", where the signer publishes keys. If set, the
 	// Transport signs by Web Bot Auth. If empty, it signs with [TagHaggle].
 	Agent string
-	// Lifetime is the time until signatures expire, at least 1 s. If zero, 1 minute is used. The gateway
-	// accepts at most 5 minutes.
+	// Lifetime limits the age of signatures, at least 1 s. If zero, 1 minute is used. The gateway accepts at
+	// most 5 minutes.
 	Lifetime time.Duration
 	// Base sends the signed requests. If nil, [http.DefaultTransport] is used.
 	Base http.RoundTripper

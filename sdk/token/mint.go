@@ -20,7 +20,7 @@ type Mint struct {
 	// Decimals is the number of decimal places: a token is ten to the power of Decimals base units.
 	Decimals uint8
 
-	// unsupported is the reason why escrow cannot be held in the mint, if any.
+	// unsupported explains why the mint cannot hold escrow, if it cannot.
 	unsupported string
 }
 
@@ -30,7 +30,7 @@ type Mint struct {
 type UnsupportedMint struct {
 	// Mint is the mint's address.
 	Mint solana.PublicKey
-	// Reason is the unsupported property of the mint.
+	// Reason names the unsupported property.
 	Reason string
 }
 

@@ -97,7 +97,7 @@ const (
 	// offsetMetadataMint follows the account's type and the update authority.
 	offsetMetadataMint = 1 + solana.PublicKeyLength
 	metadataType       = 4
-	// maxMintExtensions is above the number of kinds that Token-2022 has.
+	// maxMintExtensions exceeds the number of Token-2022 extensions.
 	maxMintExtensions = 64
 )
 

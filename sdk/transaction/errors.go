@@ -9,45 +9,44 @@ import (
 )
 
 var (
-	// ErrExpired: the transaction was not executed before its blockhash expired, and never will be. Its
+	// ErrExpired: the blockhash expired before the transaction was executed, and it never will be. The
 	// instructions are safe to send again. A transaction with a blockhash is at least 90 seconds old by the
-	// local clock, and every node that responds agrees: the finalized height is beyond the last valid one, the
-	// finalized blockhashes no longer contain its own, and the node has no status of it. With a durable nonce,
-	// every node that responds shows another value of the nonce instead.
+	// local clock, and every node that responds agrees: the finalized height is beyond the last valid one,
+	// the finalized blockhashes no longer contain the transaction's, and the node knows no status. With a
+	// durable nonce, every node that responds shows a different nonce value instead.
 	ErrExpired = WithOutcome(errors.New("the transaction expired before it was executed"), Expired)
-	// ErrMissingSigner: the caller gave no signer for an account that has to sign.
+	// ErrMissingSigner: the caller gave no signer for an account that must sign.
 	ErrMissingSigner = WithOutcome(errors.New("missing signer"), NotSent)
 	// ErrNotASigner: the caller gave a signer that the transaction does not need.
 	ErrNotASigner = WithOutcome(errors.New("not a signer of the transaction"), NotSent)
 	// ErrNotANonce: the account holds no durable nonce.
 	ErrNotANonce = errors.New("not a nonce account")
-	// ErrNotFound: no node has the transaction. That alone does not prove that it was not executed.
+	// ErrNotFound: no node returns the transaction. That alone does not prove that it was never executed.
 	ErrNotFound = errors.New("no node has the transaction")
-	// ErrDetailsUnavailable: the transaction has been confirmed, but the node does not have its logs, or they
-	// are cut off. The receipt is correct and not complete: it has at least signature, slot and elapsed time.
+	// ErrDetailsUnavailable: the transaction is confirmed, but the node lacks the logs, or they are cut off.
+	// The receipt is correct but incomplete: it contains at least signature, slot and elapsed time.
 	ErrDetailsUnavailable = WithOutcome(errors.New("confirmed, but the transaction's details are unavailable"),
 		Confirmed)
 )
 
-// ReasonCustom is the reason of an error with a program's own number.
+// ReasonCustom marks an error with a program's own number.
 const ReasonCustom = "Custom"
 
-// Error is the failure of a transaction for any reason: a program's refusal, or the chain's own.
+// Error is a transaction's failure for any reason: a program's refusal, or the chain's own.
 type Error struct {
-	// Reason is the chain's name of the error, such as InsufficientFundsForFee, AccountInUse, or Custom for a
+	// Reason is the chain's error name, such as InsufficientFundsForFee, AccountInUse, or Custom for a
 	// program's own number.
 	Reason string
-	// Instruction is the failed instruction's index in the transaction, from 0, or -1 if the failure is not
-	// one of an instruction.
+	// Instruction is the failed instruction's index in the transaction, from 0, or -1 if no instruction
+	// failed.
 	Instruction int
-	// Program is the failed program; zero if no program failed, or if the logs do not show it.
+	// Program is the failed program; zero if none failed, or if the logs do not show it.
 	Program solana.PublicKey
-	// Code is the program's own error number if Reason is Custom. Its meaning depends on Program.
+	// Code is the program's own error number if Reason is Custom. The meaning depends on Program.
 	Code uint32
-	// Logs are the transaction's logs.
+	// Logs contains the transaction's logs.
 	Logs []string
-	// Signature is the failed transaction's signature. It is zero if the failure was simulated and nothing
-	// was sent.
+	// Signature identifies the failed transaction. It is zero if the failure was simulated and nothing sent.
 	Signature solana.Signature
 	// Cause explains the failure, if the sender knows more than the chain's error; otherwise nil.
 	Cause error
@@ -76,7 +75,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// TransactionOutcome returns [Failed], or without a signature [NotSent].
+// TransactionOutcome returns [Failed], or [NotSent] if Signature is zero.
 func (e *Error) TransactionOutcome() Outcome { return OfFailure(e.Signature) }
 
 // explanation returns a sentence for the errors that a party can cause; empty for others.
@@ -117,26 +116,26 @@ var customExplanations = map[solana.PublicKey]map[uint32]string{
 	},
 }
 
-// UnknownOutcomeError is the error of a transaction that was sent and whose outcome is unknown: no node could
-// be reached any longer, or the context ended. Nothing must be repeated before the outcome is known.
+// UnknownOutcomeError reports that a transaction was sent and the outcome is unknown: no node could be
+// reached any longer, or the context ended. Nothing must be repeated before the outcome is known.
 //
 // All fields but Cause can be stored and used by another process.
 type UnknownOutcomeError struct {
-	// Signature is the transaction's signature.
+	// Signature identifies the transaction.
 	Signature solana.Signature
-	// LastValidBlockHeight is the height after which the transaction can no longer be executed; zero with
+	// LastValidBlockHeight is the greatest block height that allows executing the transaction; zero with
 	// Nonce.
 	LastValidBlockHeight uint64
 	// Blockhash is the transaction's blockhash; with Nonce the nonce's value.
 	Blockhash solana.Hash
-	// Nonce is the nonce account of a transaction with a durable nonce; otherwise zero.
+	// Nonce is the durable nonce account used by the transaction; zero if none.
 	Nonce solana.PublicKey
-	// Slot is a slot before which the transaction cannot have been executed; zero if that is not known. Long
-	// after, only a node that has kept the blocks since then can prove that it has not been executed.
+	// Slot is a lower bound for the slot that can include the transaction; zero if unknown. Long after, only
+	// a node that kept the blocks since then can prove that it was not executed.
 	Slot uint64
 	// SentAt is the machine's time of the first broadcast.
 	SentAt time.Time
-	// Cause is the reason for which the client has stopped checking.
+	// Cause is the reason why the client stopped checking.
 	Cause error
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // The outcome of an error decides whether an action may be repeated. An error that says nothing about the
-// transaction, wrapped or not, has the outcome unknown.
+// transaction, wrapped or not, means an unknown outcome.
 func ExampleOutcomeOf() {
 	for _, err := range []error{
 		fmt.Errorf("offer: %w", transaction.ErrExpired),

@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// A read fails with ErrBehind while no node has reached a slot that one of them has returned before.
+// A read fails with ErrBehind while no node reached a slot that any node returned before.
 func Example_nodes() {
 	var (
 		ctx         context.Context

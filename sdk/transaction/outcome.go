@@ -7,23 +7,22 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// Outcome is the outcome of a transaction, which decides whether it may be repeated.
+// Outcome is a transaction's outcome, which decides whether it may be repeated.
 type Outcome uint8
 
 // The outcomes. After Unknown, the zero value, nothing may be repeated.
 const (
-	// Unknown: the transaction has been sent and may still be executed, or nothing proves that it has
-	// not been executed.
+	// Unknown: the transaction was sent and may still be executed, or nothing proves that it was not
+	// executed.
 	Unknown Outcome = iota
-	// Confirmed: the transaction has been executed, and its effects are final at the requested commitment.
+	// Confirmed: the transaction was executed, and the effects are final at the requested commitment.
 	Confirmed
-	// Failed: the transaction has been executed and has failed. It has paid its fee and changed
-	// nothing else.
+	// Failed: the transaction was executed and failed. The fee was paid and nothing else changed.
 	Failed
-	// Expired: the transaction has not been executed and never will be. Its instructions are safe to send again.
+	// Expired: the transaction was not executed and never will be. The instructions are safe to send again.
 	Expired
-	// NotSent: the transaction has not been sent, or no node has forwarded it. Its instructions
-	// are safe to send again.
+	// NotSent: the transaction was not sent, or no node forwarded it. The instructions are safe to send
+	// again.
 	NotSent
 )
 
@@ -53,7 +52,7 @@ func (o Outcome) MarshalText() ([]byte, error) {
 	return []byte(o.String()), nil
 }
 
-// UnmarshalText decodes a name that MarshalText has encoded.
+// UnmarshalText decodes a name encoded by MarshalText.
 func (o *Outcome) UnmarshalText(text []byte) error {
 	for i, name := range outcomeNames {
 		if name == string(text) {
@@ -64,13 +63,13 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 	return fmt.Errorf("unknown outcome name %q", text)
 }
 
-// Stater is an error that states the outcome of its transaction.
+// Stater is an error that states a transaction's outcome.
 type Stater interface {
 	error
 	TransactionOutcome() Outcome
 }
 
-// OutcomeOf returns the outcome of the transaction whose sender has returned an error:
+// OutcomeOf returns a transaction's outcome, given the sender's error:
 //
 //	switch transaction.OutcomeOf(err) {
 //	case transaction.Confirmed:
@@ -79,12 +78,12 @@ type Stater interface {
 //	case transaction.Unknown: // read the state before anything is repeated
 //	}
 //
-// The default is Unknown: an error states another outcome with a method TransactionOutcome ([Stater]), also
-// if it is wrapped with %w. Any other error is Unknown: a context's or a connection's own, one that was
-// formatted with %v, a nil pointer, and several errors of which one proves nothing.
+// The default is Unknown: an error states another outcome with a method TransactionOutcome ([Stater]), even
+// if wrapped with %w. Any other error is Unknown: a context's or a connection's own, an error formatted with
+// %v, a nil pointer, and several errors if any of them proves nothing.
 func OutcomeOf(err error) Outcome {
 	if value := reflect.ValueOf(err); value.Kind() == reflect.Pointer && value.IsNil() {
-		return Unknown // its methods may panic
+		return Unknown // the method may panic
 	}
 	switch e := err.(type) {
 	case nil:
@@ -101,8 +100,8 @@ func OutcomeOf(err error) Outcome {
 	return Unknown
 }
 
-// OfFailure returns the outcome of a transaction that was refused in the simulation or by the node, if it has
-// no signature, or that was executed and has failed.
+// OfFailure returns the outcome of a transaction that was refused in the simulation or by the node, if
+// signature is zero, or that was executed and failed.
 func OfFailure(signature solana.Signature) Outcome {
 	if signature.IsZero() {
 		return NotSent
@@ -110,8 +109,8 @@ func OfFailure(signature solana.Signature) Outcome {
 	return Failed
 }
 
-// WithOutcome returns an error that states an outcome instead of the wrapped one, for example an error from
-// before the send, or the cause of a context, which with golang.org/x/sync/errgroup is about another
+// WithOutcome returns an error that states an outcome instead of the wrapped outcome, for example an error
+// from before the send, or a context's cause, which with golang.org/x/sync/errgroup is about another
 // transaction.
 func WithOutcome(err error, outcome Outcome) error { return &stated{err, outcome} }
 
@@ -126,8 +125,8 @@ func (s *stated) Unwrap() error { return s.error }
 // TransactionOutcome returns the stated outcome.
 func (s *stated) TransactionOutcome() Outcome { return s.outcome }
 
-// outcomeOfAll returns the outcome that all errors agree on, otherwise Unknown. Beside
-// ErrDetailsUnavailable the others are its reasons.
+// outcomeOfAll returns the outcome that all errors agree on, otherwise Unknown. Beside ErrDetailsUnavailable
+// the others are reasons.
 func outcomeOfAll(errs []error) Outcome {
 	if len(errs) == 0 {
 		return Unknown

@@ -66,7 +66,7 @@ func TestOutcomeOfAnError(t *testing.T) {
 	require.ErrorIs(t, WithOutcome(context.Canceled, NotSent), context.Canceled)
 }
 
-// A nil pointer in an error proves nothing. It is a programming error of its sender.
+// A nil pointer in an error proves nothing. It is the sender's programming error.
 func TestOutcomeOfATypedNilIsUnknown(t *testing.T) {
 	for _, err := range []error{
 		(*Error)(nil), (*UnknownOutcomeError)(nil), (*stated)(nil), error(Stater((*Error)(nil))),

@@ -24,7 +24,7 @@ import (
 
 type object = map[string]any
 
-// node is a JSON-RPC node with one negotiation, whose offers a plugin streams.
+// node is a JSON-RPC node with a negotiation, whose offers a plugin streams.
 type node struct {
 	plugin *plugin
 	lock   sync.Mutex
@@ -95,7 +95,7 @@ func (n *node) happens(t *testing.T, round byte) {
 	n.plugin.publish(transaction(round, slot, logs, watched, protocol.ProgramID))
 }
 
-// A client whose stream is cut, and whose service stops and restarts, returns the events of the chain.
+// A client returns the chain's events even if the stream is cut and the service stops and restarts.
 func TestClientReturnsTheEventsOfTheChain(t *testing.T) {
 	p := servePlugin(t, nil)
 	n := &node{plugin: p, slot: 1_000, found: make(map[string]object)}

@@ -20,9 +20,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/yellowstone/internal/geyser"
 )
 
-// plugin serves Geyser as Yellowstone's plugin does. One goroutine reads filters and pings, and answers the
-// pings. Another one applies the newest filter when it gets to it, repeats the stored transactions since a
-// slot, and sends new transactions and slots.
+// plugin serves Geyser as Yellowstone's plugin does. The first goroutine reads filters and pings, and answers
+// the pings. The second goroutine applies the newest filter when it reaches it, repeats the stored
+// transactions since a slot, and sends new transactions and slots.
 type plugin struct {
 	geyser.UnimplementedGeyserServer
 	server  *grpc.Server
@@ -39,7 +39,7 @@ type plugin struct {
 	requests     []*geyser.SubscribeRequest
 	// away makes it refuse all connections.
 	away bool
-	// filterDelay delays the application of a filter after it was read.
+	// filterDelay delays applying a filter that was read.
 	filterDelay time.Duration
 }
 
@@ -53,7 +53,7 @@ type session struct {
 	pings int
 }
 
-// slotEvery is the duration of a slot.
+// slotEvery is the slot duration.
 const slotEvery = 5 * time.Millisecond
 
 func servePlugin(t *testing.T, security *tls.Config) *plugin {

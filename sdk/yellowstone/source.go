@@ -24,9 +24,9 @@ import (
 )
 
 const (
-	// defaultMaxAddresses is the usual limit of addresses in one filter of a service.
+	// defaultMaxAddresses is a common service limit for addresses per filter.
 	defaultMaxAddresses = 1000
-	// messageLimit exceeds the length of any transaction with its logs and token balances.
+	// messageLimit exceeds the length of any transaction with logs and token balances.
 	messageLimit = 16 << 20
 	// keepAlive detects dead connections.
 	keepAlive        = 15 * time.Second
@@ -37,22 +37,22 @@ const (
 type Config struct {
 	// Endpoint is the service's URL, http or https. https is TLS. It is required.
 	Endpoint string
-	// Token is sent as x-token, with which most services identify their customers. Over http it is not
+	// Token is sent as x-token, used by most services to identify their customers. Over http it is not
 	// encrypted.
 	Token string
 	// MaxAddresses limits the addresses in a filter. Beyond it the stream requests all transactions of the
-	// program and filters them here; every transaction of a negotiation is one of the program. If zero, 1,000
-	// is used; a service may allow more or less.
+	// program and filters them here; every negotiation transaction involves the program. If zero, 1,000 is
+	// used; services may allow more or less.
 	MaxAddresses int
 	// TLS configures the verification of an https endpoint. If nil, the system's defaults are used.
 	TLS *tls.Config
 }
 
-// Source is a [events.Source].
+// Source implements [events.Source].
 type Source struct {
 	config Config
 	target string
-	// withoutReplay is set when a stream has ended because the service could not repeat the requested slots.
+	// withoutReplay is set when a stream ended because the service could not repeat the requested slots.
 	withoutReplay atomic.Bool
 }
 
@@ -85,7 +85,7 @@ func New(config Config) (*Source, error) {
 }
 
 // Open starts a stream. If the service cannot repeat the transactions since options.FromSlot, the stream
-// ends, and the next one starts without repetition; the client then reads the history itself.
+// ends, and the next stream starts without repetition; the client then reads the history itself.
 func (s *Source) Open(ctx context.Context, options events.Options) (events.Stream, error) {
 	if options.Notify == nil || options.Program.IsZero() {
 		return nil, errors.New("yellowstone: Notify or Program not set")
@@ -149,7 +149,7 @@ func commitment(level rpc.CommitmentType) (geyser.CommitmentLevel, error) {
 	return 0, fmt.Errorf("yellowstone: commitment %q: use %q or %q", level, rpc.CommitmentConfirmed, rpc.CommitmentFinalized)
 }
 
-// cannotReplay reports whether a service has ended a stream because it does not have, or does not keep, the
+// cannotReplay reports whether a service ended a stream because it does not have, or does not keep, the
 // requested slots.
 func cannotReplay(err error) bool {
 	switch status.Code(err) {

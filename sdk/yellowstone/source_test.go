@@ -139,7 +139,7 @@ func TestSubscribeReturnsWhenTheFilterIsApplied(t *testing.T) {
 	assert.Equal(t, solana.Signature{1, 1}, received(t, hints).Signature)
 }
 
-// Of several filters that it has read, the service applies the newest, and repeats nothing for the others.
+// Of several filters read, the service applies the newest, and repeats nothing for the others.
 func TestNextSubscriptionKeepsTheRepetition(t *testing.T) {
 	p := servePlugin(t, nil)
 	p.filterDelay = 50 * time.Millisecond

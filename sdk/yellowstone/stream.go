@@ -18,17 +18,17 @@ import (
 )
 
 const (
-	// answerLimit is the time limit for the application of a filter.
+	// answerLimit limits the time for applying a filter.
 	answerLimit = 15 * time.Second
 	// silentLimit is the longest time without a message: the service sends a ping every 10 s.
 	silentLimit = 45 * time.Second
-	// filterName is the prefix of filters' names, which ends with their number.
+	// filterName prefixes filter names, which end with their number.
 	filterName = "haggle-"
 )
 
 type address = solana.PublicKey
 
-// stream is one Subscribe call.
+// stream represents a Subscribe call.
 type stream struct {
 	source     *Source
 	connection *grpc.ClientConn
@@ -38,24 +38,24 @@ type stream struct {
 	level      geyser.CommitmentLevel
 	cancel     context.CancelFunc
 	running    sync.WaitGroup
-	// done is closed when the stream has ended; err is the reason.
+	// done is closed when the stream ended; err is the reason.
 	done chan struct{}
 
-	// sending is held while a request is sent: a gRPC stream allows one at a time.
+	// sending is held while a request is sent: a gRPC stream does not allow concurrent sends.
 	sending sync.Mutex
 
 	lock      sync.Mutex
 	addresses map[address]struct{}
-	// fromSlot is the first slot to repeat, until it has been requested; then replays is set.
+	// fromSlot is the first slot to repeat, until it was requested; then replays is set.
 	fromSlot uint64
 	replays  bool
-	// sent is the number of the newest filter; awaited has a channel for each filter that is not applied yet.
+	// sent is the newest filter's number; awaited holds a channel for each filter that is not applied yet.
 	sent    uint64
 	awaited map[uint64]chan struct{}
 	err     error
 }
 
-// Subscribe replaces the filter by one with these addresses too.
+// Subscribe replaces the filter by a filter with these addresses added.
 func (s *stream) Subscribe(ctx context.Context, addresses []solana.PublicKey) error {
 	s.lock.Lock()
 	for _, added := range addresses {
@@ -65,7 +65,7 @@ func (s *stream) Subscribe(ctx context.Context, addresses []solana.PublicKey) er
 	return s.request(ctx)
 }
 
-// Unsubscribe replaces the filter by one without these addresses.
+// Unsubscribe replaces the filter by a filter without these addresses.
 func (s *stream) Unsubscribe(addresses []solana.PublicKey) error {
 	s.lock.Lock()
 	for _, removed := range addresses {
@@ -90,10 +90,10 @@ func (s *stream) Close() {
 	_ = s.connection.Close()
 }
 
-// request sends the filter and returns when the service applies it. The service does not confirm that, and
-// its answer to a ping shows only that it has read the preceding messages: it may apply the old filter for a
-// while, and skips all but the newest of several new filters, including their repetition. But every update
-// names the filters that it passed, and each filter includes all slots.
+// request sends the filter and returns when the service applies it. The service does not confirm that, and a
+// ping response shows only that it read the preceding messages: it may apply the old filter for a while, and
+// skips all but the newest of several new filters, including their repetition. But every update names the
+// filters that it passed, and each filter includes all slots.
 func (s *stream) request(ctx context.Context) error {
 	taken, err := s.sendFilter()
 	if err != nil {
@@ -233,7 +233,7 @@ func (s *stream) receive(update *geyser.SubscribeUpdate) error {
 	return nil
 }
 
-// hint sends a hint of a transaction for each subscribed address that it mentions.
+// hint sends a transaction's hint for each subscribed address that it mentions.
 func (s *stream) hint(update *geyser.SubscribeUpdateTransaction) error {
 	info := update.GetTransaction()
 	if len(info.GetSignature()) != solana.SignatureLength {

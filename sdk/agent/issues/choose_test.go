@@ -12,8 +12,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 )
 
-// TestChosenMoveReplacesTheStrategysOwn has a caller that offers one day more than the strategy, and moves that
-// cannot be carried out.
+// TestChosenMoveReplacesTheStrategysOwn tests a caller that offers one day more than the strategy, and moves
+// that cannot be carried out.
 func TestChosenMoveReplacesTheStrategysOwn(t *testing.T) {
 	s := newTable(t, strategy.NegmasLinear())
 	domain := s.player.Preferences.Domain()

@@ -16,8 +16,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/terms"
 )
 
-// Documents is a channel for small files. Its content is not trusted: a player checks each document against
-// the hash on chain.
+// Documents is a channel for small files. The content is not trusted: a player checks each document against
+// the on-chain hash.
 type Documents interface {
 	// Put stores a text under a name of up to 160 letters, digits and the characters "-.".
 	Put(ctx context.Context, name string, text []byte) error
@@ -25,7 +25,7 @@ type Documents interface {
 	Get(ctx context.Context, name string) ([]byte, error)
 }
 
-// Folder is a channel in a folder, with one file for each text.
+// Folder is a channel in a directory, with a file for each text.
 type Folder struct {
 	// Path is the folder. Put creates it.
 	Path string
@@ -45,8 +45,8 @@ func (f Folder) Put(_ context.Context, name string, text []byte) error {
 	return renameio.WriteFile(filepath.Join(f.Path, name), text, file, renameio.WithTempDir(f.Path))
 }
 
-// Get implements [Documents]. Of a file that is too large for a document it returns the beginning. It returns
-// an error for a name that is no regular file, and never waits for a writer of a named pipe.
+// Get implements [Documents]. If a file is too large for a document, it returns the beginning. It returns an
+// error if name is no regular file, and never waits for a named pipe's writer.
 func (f Folder) Get(_ context.Context, name string) ([]byte, error) {
 	file, err := os.OpenFile(filepath.Join(f.Path, name), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -70,5 +70,5 @@ func (f Folder) Get(_ context.Context, name string) ([]byte, error) {
 	return text, nil
 }
 
-// documentName returns the name of the shared document with a hash.
+// documentName returns a shared document's name, given the hash.
 func documentName(hash [32]byte) string { return hex.EncodeToString(hash[:]) + ".json" }

@@ -12,7 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/terms"
 )
 
-// A party writes the document of an offer to the folder that both sides share; the other side reads it.
+// A party writes an offer's document to the shared directory; the counterparty reads it.
 func ExampleFolder() {
 	path, err := os.MkdirTemp("", "documents-")
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// TestOnlyRegularFilesAreRead has a document that is a named pipe, whose reader would wait for a writer, and
-// others that are no files. The player waits for the document, and then decides without it.
+// TestOnlyRegularFilesAreRead uses a document that is a named pipe, whose reader would wait for a writer, and
+// others that are no files. The player waits for the document, and then decides without reading it.
 func TestOnlyRegularFilesAreRead(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o666))

@@ -15,12 +15,12 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// memory has the outcomes of a negotiation's offers, by their rounds, from 1. [bargain.NoOutcome] is an offer
-// that the player has answered without a valid document.
+// memory maps rounds, from 1, to the outcomes of a negotiation's offers. [bargain.NoOutcome] is an offer that
+// the player answered although it had no valid document.
 type memory map[uint8]bargain.Outcome
 
-// memoryName returns the name of a text of one side of a negotiation: both sides can have one memory, and a
-// side must not know the documents that only the other one has had.
+// memoryName returns the name for a side's text in a negotiation: both sides can share a memory, and must not
+// know each other's private documents.
 func memoryName(text string, negotiation solana.PublicKey, createdAt int64, side protocol.OfferSide) string {
 	return fmt.Sprintf("%s-%s-%d-%s.json", text, negotiation, createdAt, strings.ToLower(side.String()))
 }
@@ -29,7 +29,7 @@ func outcomesName(turn agent.Turn) string {
 	return memoryName("outcomes", turn.Negotiation.Address, turn.Negotiation.CreatedAt, turn.Side)
 }
 
-// keep stores a document in the Memory, because the other side can delete the shared one.
+// keep stores a document in the Memory, because the counterparty can delete the shared copy.
 func (p *Player) keep(ctx context.Context, turn agent.Turn, hash [32]byte, text []byte) error {
 	n := turn.Negotiation
 	name := memoryName(hex.EncodeToString(hash[:]), n.Address, n.CreatedAt, turn.Side)
@@ -39,9 +39,9 @@ func (p *Player) keep(ctx context.Context, turn agent.Turn, hash [32]byte, text 
 	return nil
 }
 
-// Document returns a document from the Memory, which has the side's own of a negotiation, and those that it
-// has read there. It returns nil if there is none with the hash. createdAt is the negotiation's created_at, in
-// Unix seconds.
+// Document returns a document from the Memory, which contains the side's own documents of a negotiation, and
+// documents that the side read. It returns nil if none matches hash. createdAt is the negotiation's
+// created_at, in Unix seconds.
 func (p *Player) Document(
 	ctx context.Context, negotiation solana.PublicKey, createdAt int64, side protocol.OfferSide, hash [32]byte,
 ) ([]byte, error) {

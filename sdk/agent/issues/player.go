@@ -13,15 +13,15 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// patience is how long a player waits for a document before it answers the offer without it, in seconds.
+// patience is how long a player waits for a document before answering the offer anyway, in seconds.
 const patience = 10
 
-// Player decides by a strategy over several issues: its Decide is an [agent.Config].Decide. One player can
-// take part in several negotiations.
+// Player decides by a strategy over several issues: Player.Decide is an [agent.Config].Decide. It can take
+// part in several negotiations.
 type Player struct {
 	Strategy bargain.Strategy
-	// Preferences are the party's own. Their domain has exactly one price, in base units of the mint, and no
-	// real-valued issue: see package terms.
+	// Preferences are the party's own. Their domain contains exactly one price, in base units of the mint,
+	// and no real-valued issue: see package terms.
 	Preferences *bargain.Preferences
 	// Seed selects the strategy's random numbers.
 	Seed uint64
@@ -32,23 +32,23 @@ type Player struct {
 	// Commit returns the commitment to the strategy: see package proof. It is called before every move, and must
 	// return the same for the same negotiation, also after a restart. If nil, documents carry none.
 	Commit func(negotiation *haggle.Snapshot) ([32]byte, error)
-	// Choose returns the move at a turn, from the strategy's assessment. It must not accept if the state has no
-	// standing offer, and its offers must be rational and in the limits of the state. If nil, the strategy's move
-	// is made. An error is returned instead of the move.
+	// Choose returns the move for a turn, given the strategy's assessment. It must not accept if the state
+	// contains no standing offer, and offers must be rational and in the limits of the state. If nil, the
+	// strategy's move is made. An error is returned instead of the move.
 	Choose func(ctx context.Context, turn agent.Turn, assessed bargain.Assessment) (bargain.Action, error)
 	// Decided is called with each move before it is carried out. If nil, it is not called. An error of Decided
 	// is returned instead of the move.
 	Decided func(turn agent.Turn, move Move) error
 }
 
-// Move is a decision of a [Player].
+// Move is a [Player] decision.
 type Move struct {
 	// Move is [bargain.MoveOffer], [bargain.MoveAccept] or [bargain.MoveEnd].
 	Move bargain.Move
 	// Outcome is the offered or accepted outcome; [bargain.NoOutcome] otherwise. Text describes it.
 	Outcome bargain.Outcome
 	Text    string
-	// Price is its price in base units of the mint, and Document the hash of its document.
+	// Price is the offered price in base units of the mint, and Document the document's hash.
 	Price    uint64
 	Document [32]byte
 	// Reason is the reason of the move, and Refused the reason why the standing offer cannot be accepted; nil
@@ -59,21 +59,21 @@ type Move struct {
 	Values *agent.Values
 }
 
-// ErrNoDocument reports an offer whose document the other side has not sent.
+// ErrNoDocument reports an offer whose document is still missing.
 var ErrNoDocument = errors.New("issues: the offer's document is missing")
 
-// ErrNoHash reports an offer without a document.
+// ErrNoHash reports an offer with no document.
 var ErrNoHash = errors.New("issues: the offer has no document")
 
 // standing is the offer that a player can accept.
 type standing struct {
-	// outcome is NoOutcome if there is none, or it cannot be accepted. document is the hash of its document.
+	// outcome is NoOutcome if there is none, or it cannot be accepted. document is the document's hash.
 	outcome  bargain.Outcome
 	document [32]byte
 }
 
-// Decide returns the strategy's decision at a turn. It returns [agent.Wait] while the document of a new offer
-// is missing, for up to ten seconds after the offer, and [agent.ErrOffersMissing] as [agent.Player] does.
+// Decide returns the strategy's decision. It returns [agent.Wait] while a new offer's document is missing,
+// for up to ten seconds after the offer, and [agent.ErrOffersMissing] as [agent.Player] does.
 func (p *Player) Decide(ctx context.Context, turn agent.Turn) (agent.Decision, error) {
 	round := turn.Negotiation.CurrentRound
 	if err := turn.CheckHistory(); err != nil {
@@ -154,7 +154,7 @@ func (p *Player) decision(
 	if err := p.keep(ctx, turn, hash, text); err != nil {
 		return nil, err
 	}
-	// Before the offer, so that the other side never waits for a document that was lost.
+	// Before the offer, so the counterparty never waits for a lost document.
 	if err := p.Documents.Put(ctx, documentName(hash), text); err != nil {
 		return nil, fmt.Errorf("issues: send the document: %w", err)
 	}
@@ -171,14 +171,14 @@ func (p *Player) standing(
 	if err != nil || metadata.Document == nil {
 		return offer, errors.Join(ErrNoHash, err), nil
 	}
-	// A repeated decision must not know more than the first one, whose offer can be the one on chain.
+	// A repeated decision must not know more than the first, whose offer can be on chain.
 	if outcome, decided := rounds[turn.Negotiation.CurrentRound]; decided && outcome == bargain.NoOutcome &&
 		p.Commit != nil {
 		return offer, ErrNoDocument, nil
 	}
 	hash := [32]byte(*metadata.Document)
-	// The Memory first: a decision must not know less than an earlier one, nor than the proof, only because the
-	// other side has deleted the shared document.
+	// The Memory first: a decision must not know less than earlier decisions, nor than the proof, only
+	// because the counterparty deleted the shared document.
 	n := turn.Negotiation
 	text, err := p.Document(ctx, n.Address, n.CreatedAt, turn.Side, hash)
 	if err != nil {
@@ -205,7 +205,7 @@ func (p *Player) standing(
 	return standing{outcome, hash}, nil, nil
 }
 
-// respond plays the strategy's earlier turns again, and returns its move at this one, or that of Choose.
+// respond plays the strategy's earlier turns again, and returns the move for this turn, or Choose's move.
 func (p *Player) respond(
 	ctx context.Context, turn agent.Turn, rounds memory, standing bargain.Outcome,
 ) (bargain.Action, error) {
@@ -228,7 +228,7 @@ func (p *Player) respond(
 	return action, err
 }
 
-// onchain returns the player of a turn.
+// onchain returns the turn's player.
 func (p *Player) onchain(turn agent.Turn) onchain.Player {
 	return onchain.Player{Strategy: p.Strategy, Preferences: p.Preferences, MaxTotal: turn.Limits.MaxTotal}
 }

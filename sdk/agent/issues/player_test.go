@@ -104,8 +104,8 @@ func (s *table) file(hash protocol.TermsDocument) string {
 	return hex.EncodeToString(hash[:]) + ".json"
 }
 
-// TestOnlyCheckedDocumentsAreAccepted offers the buyer a price that it accepts, with a document, without one,
-// and with others.
+// TestOnlyCheckedDocumentsAreAccepted offers the buyer an acceptable price, with the document, with none, and
+// with other documents.
 func TestOnlyCheckedDocumentsAreAccepted(t *testing.T) {
 	for name, test := range map[string]struct {
 		put     func(s *table, text []byte, file string)
@@ -159,7 +159,8 @@ func TestOnlyCheckedDocumentsAreAccepted(t *testing.T) {
 	require.ErrorIs(t, s.moves[1].Refused, issues.ErrNoHash, "a price alone is not the deal")
 }
 
-// TestAPlayerContinuesAfterARestart plays two rounds, and replaces the player by a new one with its memory.
+// TestAPlayerContinuesAfterARestart plays two rounds, and replaces the player by a new player that shares the
+// memory.
 func TestAPlayerContinuesAfterARestart(t *testing.T) {
 	for _, restarts := range []bool{false, true} {
 		s := newTable(t, strategy.TitForTat())
@@ -204,20 +205,20 @@ func TestMiCROAcceptsTheOfferItMade(t *testing.T) {
 // commitment is what the player commits to.
 var commitment = [32]byte{5}
 
-// newCommitted returns a table whose buyer commits to its strategy.
+// newCommitted returns a table whose buyer commits to the strategy.
 func newCommitted(t *testing.T, played bargain.Strategy) *table {
 	s := newTable(t, played)
 	s.player.Commit = func(*haggle.Snapshot) ([32]byte, error) { return commitment, nil }
 	return s
 }
 
-// kept returns the buyer's document with a hash, from its memory.
+// kept returns the buyer's document for hash, from the memory.
 func (s *table) kept(hash [32]byte) ([]byte, error) {
 	n := s.turn.Negotiation
 	return s.player.Document(s.t.Context(), n.Address, n.CreatedAt, s.turn.Side, hash)
 }
 
-// committed returns what the document of the buyer's last offer has beside the issues.
+// committed returns the document content beside the issues, for the buyer's last offer.
 func (s *table) committed() terms.Committed {
 	s.t.Helper()
 	text, err := s.kept(s.moves[len(s.moves)-1].Document)
@@ -227,8 +228,8 @@ func (s *table) committed() terms.Committed {
 	return read
 }
 
-// TestDocumentsNameTheDocumentsThatTheyAnswer has a seller's document that the buyer reads, and one that is
-// too late: the buyer's decision stays as it was, because its first offer can be the one on chain.
+// TestDocumentsNameTheDocumentsThatTheyAnswer uses a seller's document that the buyer reads, and a late
+// document: the buyer's decision stays as it was, because the first offer can be on chain.
 func TestDocumentsNameTheDocumentsThatTheyAnswer(t *testing.T) {
 	s := newCommitted(t, strategy.NegmasLinear())
 	s.decide()

@@ -37,7 +37,7 @@ values:
 `
 )
 
-// proved is a table whose buyer proves its moves at the end.
+// proved is a table whose buyer proves the moves at the end.
 type proved struct {
 	*table
 	proof *proof.Proof
@@ -97,13 +97,13 @@ func (s *proved) share(o bargain.Outcome) (amount uint64, hash protocol.TermsDoc
 	return amount, hash
 }
 
-// remove deletes a document from the shared folder, as the other side can do.
+// remove deletes a document from the shared directory, as the counterparty can do.
 func (s *proved) remove(hash protocol.TermsDocument) {
 	s.t.Helper()
 	require.NoError(s.t, os.Remove(filepath.Join(s.channel.Path, s.file(hash))))
 }
 
-// requireValid requires that the proof with the documents of the player's memory and its last move is valid.
+// requireValid requires that the proof with the documents of the player's memory and the last move is valid.
 func (s *proved) requireValid(last agent.Decision) {
 	s.t.Helper()
 	for i, offer := range s.proof.Offers {
@@ -125,7 +125,7 @@ func (s *proved) requireValid(last agent.Decision) {
 	require.Zero(s.t, result.Unread, "the player had each document")
 }
 
-// TestADeletedCopyOfTheOwnDocumentIsRead has a seller that offers the buyer's own document, and deletes it.
+// TestADeletedCopyOfTheOwnDocumentIsRead uses a seller that offers the buyer's own document, and deletes it.
 func TestADeletedCopyOfTheOwnDocumentIsRead(t *testing.T) {
 	s := newProved(t, "negmas-boulware", 2)
 	offer := s.own().(agent.Offer)
@@ -137,7 +137,7 @@ func TestADeletedCopyOfTheOwnDocumentIsRead(t *testing.T) {
 	s.requireValid(last)
 }
 
-// TestADeletedDocumentOfAnEarlierOfferIsRead has a seller that repeats its offer, and deletes the document.
+// TestADeletedDocumentOfAnEarlierOfferIsRead uses a seller that repeats an offer, and deletes the document.
 func TestADeletedDocumentOfAnEarlierOfferIsRead(t *testing.T) {
 	s := newProved(t, "negmas-boulware", 6)
 	amount, hash := s.share(s.player.Preferences.Domain().Outcome(22, 3))
@@ -152,7 +152,7 @@ func TestADeletedDocumentOfAnEarlierOfferIsRead(t *testing.T) {
 	s.requireValid(last)
 }
 
-// TestASecondDecisionReadsADeletedDocument kills each strategy's agent between the decision and its offer on
+// TestASecondDecisionReadsADeletedDocument kills each strategy's agent between the decision and the offer on
 // chain. Then the seller deletes the document, the restarted agent decides again, and the first offer lands.
 // NegMAS' wasting strategies begin below the reservation value, so that they reject at once.
 func TestASecondDecisionReadsADeletedDocument(t *testing.T) {
@@ -213,8 +213,8 @@ func (m brokenMemory) Put(ctx context.Context, name string, text []byte) error {
 	return m.Folder.Put(ctx, name, text)
 }
 
-// TestABrokenMemoryMakesNoMove has a document that the buyer cannot keep: a decision about it could not be
-// proved, and one without it would not be the strategy's.
+// TestABrokenMemoryMakesNoMove uses a document that the buyer cannot keep: a decision about it could not be
+// proved, and a decision that ignores it would not be the strategy's.
 func TestABrokenMemoryMakesNoMove(t *testing.T) {
 	for want, broken := range map[string]brokenMemory{
 		"issues: read the memory: disk lost":   {get: errors.New("disk lost")},
@@ -231,8 +231,8 @@ func TestABrokenMemoryMakesNoMove(t *testing.T) {
 	}
 }
 
-// TestAMemoryIsOfOneSideOfOneNegotiation has a memory with a document for the other side, and for another
-// negotiation. The buyer, which has not read it here, decides without it.
+// TestAMemoryIsOfOneSideOfOneNegotiation uses a memory with a document for the counterparty, and for another
+// negotiation. The buyer, which did not read it here, decides without using it.
 func TestAMemoryIsOfOneSideOfOneNegotiation(t *testing.T) {
 	s := newProved(t, "car", 4)
 	s.own()

@@ -27,23 +27,23 @@ type Check = string
 
 // The checks, in result order. All but CheckPolicy need a node.
 const (
-	// CheckNode tests for a responding node. Every node of the client yields a result.
+	// CheckNode passes if a node responds. Every node of the client yields a result.
 	CheckNode = "node"
-	// CheckEvents tests that the source of events accepts a subscription: by default a WebSocket interface.
+	// CheckEvents passes if the source of events accepts a subscription: by default a WebSocket interface.
 	CheckEvents = "events"
 	// CheckClock compares the machine's clock with the chain's.
 	CheckClock = "clock"
-	// CheckProgram tests that the program is deployed.
+	// CheckProgram passes if the program is deployed.
 	CheckProgram = "program"
-	// CheckConfiguration tests that the protocol is initialized and not paused.
+	// CheckConfiguration passes if the protocol is initialized and not paused.
 	CheckConfiguration = "configuration"
-	// CheckMint tests that a mint exists and is supported. Every mint yields a result.
+	// CheckMint passes if a mint exists and is supported. Every mint yields a result.
 	CheckMint = "mint"
-	// CheckLamports tests that the wallet can pay fees and rent.
+	// CheckLamports passes if the wallet can pay fees and rent.
 	CheckLamports = "lamports"
-	// CheckTokens tests that a buyer owns tokens.
+	// CheckTokens passes if a buyer owns tokens.
 	CheckTokens = "tokens"
-	// CheckPolicy tests that the wallet's policy signs anything.
+	// CheckPolicy passes if the wallet's policy signs anything.
 	CheckPolicy = "policy"
 )
 

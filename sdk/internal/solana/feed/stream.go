@@ -82,8 +82,8 @@ type Feed struct {
 // topic is an address with subscribers.
 type topic struct {
 	subscribers []subscriber
-	// subscribed reports whether the source's stream is subscribed to the address; the waiting channels
-	// receive that.
+	// subscribed reports whether the source's stream is subscribed to the address; waiting holds the
+	// channels that receive it.
 	subscribed bool
 	waiting    []chan<- error
 	// refreshing holds watchers that list the address once it is subscribed.
