@@ -292,7 +292,7 @@ func (a *Action) setValidity(ctx context.Context, inputs *txInputs) error {
 	return nil
 }
 
-// latestBlockhash returns the newest blockhash and the slot of the answer.
+// latestBlockhash returns the newest blockhash and the slot of the response.
 func (c *Client) latestBlockhash(ctx context.Context) (*rpc.LatestBlockhashResult, uint64, error) {
 	answer, err := c.rpc.GetLatestBlockhash(ctx, c.commitment)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 )
 
-// SendOption changes one action's settings from those of the client: see [Action.With].
+// SendOption overrides the client's settings for an action: see [Action.With].
 type SendOption func(*sendOptions)
 
 type sendOptions struct {

@@ -71,8 +71,8 @@ type Config struct {
 	// HTTPClient sends the JSON-RPC requests. By default the client creates it, with limits of 30 seconds and
 	// 128 MiB per request. CheckRedirect is not used: nodes may redirect to the same host only.
 	HTTPClient *http.Client
-	// DialContext opens the connections of WebSockets, and those of the client's own HTTPClient. If nil, they are
-	// TCP connections, or use the proxy that the environment names.
+	// DialContext opens the connections for WebSockets and the client's own HTTPClient. If nil, they are TCP
+	// connections, or use the proxy that the environment names.
 	DialContext func(ctx context.Context, network, address string) (net.Conn, error)
 
 	// Logger logs failures and recoveries of nodes. If nil, nothing is logged. It names nodes by their hosts,
@@ -228,7 +228,7 @@ func (c *Client) Close() error {
 	return errors.Join(c.inFlight.close(), c.telemetry.unwatch(), c.rpc.Close())
 }
 
-// Nodes returns the health of the client's nodes: the one at Config.Endpoint, then those of Config.Fallbacks.
+// Nodes returns the health of the client's nodes: first Config.Endpoint, then Config.Fallbacks.
 func (c *Client) Nodes() []transaction.NodeHealth {
 	all := c.pool.Health()
 	for i := range all {

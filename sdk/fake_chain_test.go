@@ -213,7 +213,7 @@ func encodedTransaction(signature solana.Signature) string {
 	return base64.StdEncoding.EncodeToString(encoded)
 }
 
-// CallForInto answers as a node does.
+// CallForInto responds as a node does.
 func (c *fakeChain) CallForInto(ctx context.Context, out any, method string, params []any) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -64,7 +64,7 @@ func (c *Client) FindNegotiations(ctx context.Context, filter Filter) iter.Seq2[
 // errStopped ends a list when the caller leaves the loop.
 var errStopped = errors.New("the caller has stopped")
 
-// listedAccount is an element of the answer to getProgramAccounts.
+// listedAccount is an element of the getProgramAccounts response.
 type listedAccount struct {
 	Pubkey  solana.PublicKey `json:"pubkey"`
 	Account *struct {

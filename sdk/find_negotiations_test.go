@@ -21,7 +21,7 @@ import (
 )
 
 // manyNegotiations is a node with count negotiations. It sends the second half when half is closed, and
-// leaves the answer incomplete if cut is set.
+// leaves the response incomplete if cut is set.
 type manyNegotiations struct {
 	count int
 	half  chan struct{}

@@ -52,8 +52,8 @@ type Journal interface {
 	// error, because another client may have sent the transaction, and so it is if another outcome is
 	// recorded.
 	Finish(ctx context.Context, signature solana.Signature, outcome transaction.Outcome, acknowledged bool) error
-	// Unfinished returns a wallet's unfinished entries, in the order in which they were begun. It durably ends
-	// the leases whose time is over, so that their holders can no longer authorize the entries.
+	// Unfinished returns a wallet's unfinished entries, in the order of their beginning. It durably ends the
+	// leases whose time is over, so that their holders can no longer authorize the entries.
 	Unfinished(ctx context.Context, wallet solana.PublicKey) iter.Seq2[JournalEntry, error]
 	// Confirmed returns an entry of the wallet finished as [transaction.Confirmed]: the entry whose Key is
 	// key, or otherwise the oldest unacknowledged entry whose Intent is intent. It returns nil if there is

@@ -99,8 +99,8 @@ func (s scriptedTransport) Stream(ctx context.Context, method string, params []a
 
 func (s scriptedTransport) CloseIdleConnections() {}
 
-// scriptedNode answers as a node does in rare states: it loses transactions, does not answer, is behind. The
-// test controls the node's time.
+// scriptedNode responds as a node does in rare states: it loses transactions, does not respond, is behind.
+// The test controls the node's time.
 type scriptedNode struct {
 	jsonrpc.RPCClient
 	answers map[string]func(call int) (any, error)

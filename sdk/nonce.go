@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// getNonce reads a nonce account, and returns the slot of the answer. It fails with an
+// getNonce reads a nonce account, and returns the slot of the response. It fails with an
 // [*protocol.AccountError] that wraps [protocol.ErrAccountNotFound], [protocol.ErrWrongOwner] or
 // [transaction.ErrNotANonce].
 func (c *Client) getNonce(ctx context.Context, address solana.PublicKey) (*send.Nonce, uint64, error) {

@@ -31,7 +31,7 @@ type precondition struct {
 	round *uint8
 	// step is the step of the comparison of reservation prices.
 	step *protocol.ZopaStep
-	// offer and metadata are those of the latest offer.
+	// offer and metadata belong to the latest offer.
 	offer    *uint64
 	metadata *[64]byte
 	// decided is the mask of the decided milestones.
@@ -158,7 +158,7 @@ type AlreadyDone struct {
 	Now *Snapshot
 	// Receipt is the receipt of the transaction with the effect; nil unless the journal contains it.
 	Receipt *Receipt
-	// Refusal is the program's answer to the simulated action; nil if it was not simulated.
+	// Refusal is the program's error for the simulated action; nil if it was not simulated.
 	Refusal error
 }
 
@@ -177,8 +177,8 @@ func (e *AlreadyDone) Unwrap() []error {
 // TransactionOutcome returns [transaction.Confirmed].
 func (e *AlreadyDone) TransactionOutcome() transaction.Outcome { return transaction.Confirmed }
 
-// current reads the negotiation again; it returns nil if there is none. It accepts no answer from before the
-// slot of the snapshot.
+// current reads the negotiation again; it returns nil if there is none. It accepts no response from before
+// the slot of the snapshot.
 func (a *Action) current(ctx context.Context) (*Snapshot, error) {
 	options := &rpc.GetMultipleAccountsOpts{Commitment: a.client.commitment, Encoding: solana.EncodingBase64}
 	if a.snapshot != nil {

@@ -288,7 +288,7 @@ func TestKilledProcessDoesNothingTwice(t *testing.T) {
 				return process
 			}
 
-			// The node answers only once the process to kill is known.
+			// The node responds only once the process to kill is known.
 			chain.lock.Lock()
 			var victim *exec.Cmd
 			if c.stops != "" {

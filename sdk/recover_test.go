@@ -118,7 +118,7 @@ func TestUnknownOutcomeBlocksTheSameAction(t *testing.T) {
 		_, err = a.Recover(t.Context(), other.PublicKey())
 		require.NoError(t, err)
 
-		// The node answers again.
+		// The node responds again.
 		_, err = a.pay(t, 1).Do(t.Context(), a.me)
 		require.ErrorIs(t, err, ErrAlreadyDone)
 		_, err = a.pay(t, 2).Do(t.Context(), a.me)

@@ -35,7 +35,7 @@ type agreedDeal struct {
 	// status is the status until delay is over.
 	status protocol.NegotiationStatus
 	delay  time.Duration
-	// lock protects commitments, those of the requests: two nodes can show one deal.
+	// lock protects commitments, the requests' commitments: two nodes can show the same deal.
 	lock        sync.Mutex
 	commitments map[rpc.CommitmentType]bool
 }

@@ -270,7 +270,7 @@ func TestSubmittedTransactionExpiresOnlyWithItsBlockhash(t *testing.T) {
 		began := time.Now()
 		seconds := func() uint64 { return uint64(time.Since(began).Seconds()) }
 		client, _, tx := newScripted(t, map[string]func(int) (any, error){
-			// The first answer, at processed, is the node's highest block.
+			// The first response, at processed, is the node's highest block.
 			"getEpochInfo": func(call int) (any, error) {
 				ahead := 3 * boolOf(call == 1)
 				return object{"absoluteSlot": testSlot + seconds(),

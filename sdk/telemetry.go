@@ -37,7 +37,7 @@ const (
 
 var systemIsJSONRPC = attributeSystem.String("jsonrpc")
 
-// latencyBuckets are in seconds: a local chain answers within a millisecond, and a transaction may take a
+// latencyBuckets are in seconds: a local chain responds within a millisecond, and a transaction may take a
 // minute.
 var latencyBuckets = []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120}
 
@@ -138,7 +138,7 @@ func (t *telemetry) Begin(ctx context.Context, method string) (context.Context, 
 	return ctx, call
 }
 
-// Attempt is called for each node's answer.
+// Attempt is called for each node's response.
 func (c *callTelemetry) Attempt(host string, took time.Duration, hedge bool, err error) {
 	kind := errorType(err)
 	if c.span != nil && c.span.IsRecording() {

@@ -29,7 +29,7 @@ func (e *treasuryChanged) Error() string {
 
 func (e *treasuryChanged) Unwrap() []error { return []error{ErrTreasuryChanged, e.refusal} }
 
-// TransactionOutcome returns that of the refusal.
+// TransactionOutcome returns the refusal's outcome.
 func (e *treasuryChanged) TransactionOutcome() transaction.Outcome {
 	return transaction.OutcomeOf(e.refusal)
 }

@@ -373,7 +373,7 @@ func TestRefusedRevealSendsNoPrice(t *testing.T) {
 	require.ErrorContains(t, reveal(new(protocol.SealedPrice)), "sealed price not set")
 	_, err := client.At(n).CommitZopa(nil).Build(t.Context())
 	require.ErrorContains(t, err, "sealed price not set")
-	// If several things are wrong, the error is that of the program's first failed check.
+	// If several things are wrong, the error comes from the program's first failed check.
 	n.ZopaPhase = protocol.ZopaPhaseSkipped
 	require.ErrorIs(t, reveal(protocol.NewSealedPrice(n.Address, 0, protocol.ProgramID, 0, [32]byte{})),
 		protocol.ErrInvalidParams)

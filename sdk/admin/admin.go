@@ -1,5 +1,5 @@
-// Package admin changes the protocol's configuration. Its actions are signed by the configuration's
-// authority, and those of [InitializeConfig] by the program's upgrade authority.
+// Package admin changes the protocol's configuration. The configuration's authority signs all actions but
+// [InitializeConfig], which the program's upgrade authority signs.
 package admin
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// UpdateConfigRequest is a change of the protocol's configuration. Fields that are not set keep their values.
+// UpdateConfigRequest is a change of the protocol's configuration. Unset fields keep their values.
 type UpdateConfigRequest struct {
 	// Authority signs. It must be the configuration's authority.
 	Authority solana.PublicKey
@@ -45,8 +45,7 @@ func (r *UpdateConfigRequest) changes() bool {
 // The program sets all values at once, so UpdateConfig first reads the values that stay: two changes at the
 // same time can undo each other.
 //
-// The program answers [protocol.ErrInvalidParams] to values out of their ranges, and
-// [protocol.ErrUnauthorized].
+// The program returns [protocol.ErrInvalidParams] for values out of range, and [protocol.ErrUnauthorized].
 func UpdateConfig(
 	ctx context.Context, client *haggle.Client, request UpdateConfigRequest,
 ) (*haggle.Action, error) {
@@ -76,7 +75,7 @@ type SetPausedRequest struct {
 }
 
 // SetPaused stops or allows the creation of negotiations. Open negotiations continue in both cases. The
-// program answers [protocol.ErrUnauthorized] to any signer but the configuration's authority.
+// program returns [protocol.ErrUnauthorized] for any signer but the configuration's authority.
 func SetPaused(client *haggle.Client, request SetPausedRequest) (*haggle.Action, error) {
 	return newAction(client, request.Authority,
 		&protocol.SetPaused{Authority: request.Authority, Paused: request.Paused})
@@ -86,12 +85,12 @@ func SetPaused(client *haggle.Client, request SetPausedRequest) (*haggle.Action,
 type ProposeAuthorityRequest struct {
 	// Authority signs. It must be the current authority.
 	Authority solana.PublicKey
-	// NewAuthority has to accept: see [AcceptAuthority]. Zero withdraws a proposal.
+	// NewAuthority must accept: see [AcceptAuthority]. Zero withdraws a proposal.
 	NewAuthority solana.PublicKey
 }
 
 // ProposeAuthority names the next authority of the configuration. Nothing changes until that authority
-// accepts. The program answers [protocol.ErrUnauthorized] to any signer but the configuration's authority.
+// accepts. The program returns [protocol.ErrUnauthorized] for any signer but the configuration's authority.
 func ProposeAuthority(client *haggle.Client, request ProposeAuthorityRequest) (*haggle.Action, error) {
 	return newAction(client, request.Authority,
 		&protocol.ProposeAuthority{Authority: request.Authority, NewAuthority: request.NewAuthority})
@@ -103,8 +102,8 @@ type AcceptAuthorityRequest struct {
 	Authority solana.PublicKey
 }
 
-// AcceptAuthority makes the proposed authority the configuration's authority. The program answers
-// [protocol.ErrUnauthorized] to any other signer.
+// AcceptAuthority makes the proposed authority the configuration's authority. The program returns
+// [protocol.ErrUnauthorized] for any other signer.
 func AcceptAuthority(client *haggle.Client, request AcceptAuthorityRequest) (*haggle.Action, error) {
 	return newAction(client, request.Authority, &protocol.AcceptAuthority{Authority: request.Authority})
 }

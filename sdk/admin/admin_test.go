@@ -17,7 +17,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// clientOf returns a client of a node that has the protocol's configuration.
+// clientOf returns a client whose node returns the protocol's configuration.
 func clientOf(t *testing.T, config *protocol.ProtocolConfig) *haggle.Client {
 	t.Helper()
 	account := fmt.Sprintf(`{"lamports":5000,"owner":%q,"executable":false,"rentEpoch":0,"data":[%q,"base64"]}`,

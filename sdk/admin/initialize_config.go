@@ -30,7 +30,7 @@ type InitializeConfigRequest struct {
 	MaxRounds uint8
 }
 
-// InitializeConfig configures the protocol, once. The program answers [protocol.ErrUnauthorized] to any
+// InitializeConfig configures the protocol, once. The program returns [protocol.ErrUnauthorized] for any
 // signer but its upgrade authority, and [protocol.ErrAccountOwnedByWrongProgram] if the protocol is
 // configured already.
 func InitializeConfig(client *haggle.Client, request InitializeConfigRequest) (*haggle.Action, error) {

@@ -27,8 +27,8 @@ var (
 
 // call is a pending call of an agent function.
 type call struct {
-	// cancel ends the call's context. The loop then gets the cause as the call's error, unless the call is
-	// closed.
+	// cancel ends the call's context. The loop then receives the cause as the call's error, unless the call
+	// is closed.
 	cancel context.CancelCauseFunc
 	// closed reports whether the result is no longer used.
 	closed bool

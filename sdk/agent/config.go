@@ -121,9 +121,9 @@ type Config struct {
 	// pass: unresponsive nodes, changed negotiations, unknown outcomes, [ErrOffersMissing]. It should return
 	// at once.
 	Failed func(negotiation solana.PublicKey, err error)
-	// Logger gets the same, all other errors, and the warnings of actions ([haggle.Action.Warnings]); at
+	// Logger receives the same, all other errors, and the warnings of actions ([haggle.Action.Warnings]); at
 	// [LevelNotice] the course of each negotiation, and at [slog.LevelInfo] the actions and the calls of the
-	// agent's functions. Amounts have the decimals of Mints, times are UTC. If nil, slog.Default() is used.
+	// agent's functions. Amounts use the decimals of Mints, times are UTC. If nil, slog.Default() is used.
 	Logger *slog.Logger
 	// Names holds the setting names used in the advice of [*StartError].
 	Names Names

@@ -61,7 +61,7 @@ func (l *loop) decidedOn(f *tracked, v *view, turn Turn, decision Decision, err 
 	}
 }
 
-// answered processes an answer of Decide or OnMilestone. It returns false if it is an error.
+// answered processes a result of Decide or OnMilestone. It returns false if it is an error.
 func (l *loop) answered(f *tracked, v *view, turn Turn, decision any, err error) bool {
 	invalid := new(InvalidDecision)
 	switch wait, waits := decision.(Wait); {

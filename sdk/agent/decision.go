@@ -34,7 +34,7 @@ type Offer struct {
 	Document *protocol.TermsDocument
 }
 
-// Accept accepts the offer that stands: price, round and metadata are those of the turn.
+// Accept accepts the offer that stands: price, round and metadata match the turn.
 type Accept struct{}
 
 // Reject ends the negotiation. A seller that rejects between the buyer's reveal and first offer forfeits the

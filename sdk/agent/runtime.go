@@ -140,7 +140,7 @@ type loop struct {
 	reconcileAgain bool
 	reconcileNow   chan struct{}
 	lastReconcile  time.Time
-	// tasks are goroutines that Run waits for, and calls those of the agent's functions.
+	// tasks are goroutines that Run waits for, and calls counts the agent functions' calls.
 	tasks sync.WaitGroup
 	calls sync.WaitGroup
 }

@@ -80,7 +80,7 @@ func (l *loop) isRefuted(f *tracked) bool {
 	return paid && payment == f.unverified
 }
 
-// dealID identifies a deal. Later deals can have the same address.
+// dealID identifies a deal. Later deals can use the same address.
 type dealID struct {
 	negotiation solana.PublicKey
 	created     int64

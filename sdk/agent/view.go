@@ -78,7 +78,7 @@ func (l *loop) viewOf(f *tracked, n *haggle.Snapshot, now int64) *view {
 	}
 }
 
-// viewNow returns a view of the same snapshot at the present time, with the latest answer.
+// viewNow returns a view of the same snapshot at the present time, with the latest result.
 func (l *loop) viewNow(f *tracked, v *view) *view {
 	return l.viewOf(f, v.Snapshot, v.clock())
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/events"
 )
 
-// A node without a WebSocket interface is asked for new transactions every two seconds.
+// A node without a WebSocket interface is polled for new transactions every two seconds.
 func ExampleNewPolling() {
 	client, err := haggle.NewClient(haggle.Config{
 		Endpoint: "https://rpc.example.org",

@@ -95,7 +95,7 @@ var ErrBehind = errors.New("the node is behind a slot already observed")
 // new client.
 var ErrWentBack = errors.New("the node returned to an earlier slot, or its chain was restarted; create a new client")
 
-// ErrMalformed: a node's answer cannot be decoded, or lacks a required part.
+// ErrMalformed: a node's response cannot be decoded, or lacks a required part.
 var ErrMalformed = errors.New("the node's answer cannot be used")
 
 // ErrOtherCluster: a node is of another chain than the client's other nodes, or than the configured genesis

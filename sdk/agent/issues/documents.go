@@ -27,7 +27,7 @@ type Documents interface {
 
 // Folder is a channel in a directory, with a file for each text.
 type Folder struct {
-	// Path is the folder. Put creates it.
+	// Path is the directory. Put creates it.
 	Path string
 	// Private makes files that only their owner can read.
 	Private bool

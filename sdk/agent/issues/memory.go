@@ -48,8 +48,8 @@ func (p *Player) Document(
 	return p.Memory.Get(ctx, memoryName(hex.EncodeToString(hash[:]), negotiation, createdAt, side))
 }
 
-// remembered returns the outcomes of the offers before this turn. Those whose price is not that of the offer
-// on chain are left out: they belong to offers that were never made.
+// remembered returns the outcomes of the offers before this turn. Outcomes whose price differs from the
+// offer's price on chain are left out: they belong to offers that were never made.
 func (p *Player) remembered(ctx context.Context, turn agent.Turn) (memory, error) {
 	text, err := p.Memory.Get(ctx, outcomesName(turn))
 	if err != nil {

@@ -85,7 +85,7 @@ func (s *proved) add(amount uint64, hash protocol.TermsDocument) {
 	s.proof.Offers = append(s.proof.Offers, proof.Offer{Amount: amount, Metadata: metadata})
 }
 
-// share puts the document of an outcome into the shared folder.
+// share puts an outcome's document into the shared directory.
 func (s *proved) share(o bargain.Outcome) (amount uint64, hash protocol.TermsDocument) {
 	s.t.Helper()
 	domain := s.player.Preferences.Domain()

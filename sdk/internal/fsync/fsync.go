@@ -1,4 +1,4 @@
-// Package fsync syncs folders, so that the names of new files survive a crash of the machine.
+// Package fsync syncs directories, so that the names of new files survive a crash of the machine.
 package fsync
 
 import (
@@ -8,7 +8,7 @@ import (
 	"runtime"
 )
 
-// SyncFolder syncs the folder of a file. On Windows, which has no such operation, it does nothing.
+// SyncFolder syncs a file's directory. On Windows, which lacks such an operation, it does nothing.
 func SyncFolder(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil

@@ -52,7 +52,7 @@ func (a account) SystemProgram() bool {
 	return a.Fixed == "solana.SystemProgramID"
 }
 
-// Required reports whether the caller has to set the account.
+// Required reports whether the caller must set the account.
 func (a account) Required() bool {
 	return !a.Optional && a.Fixed == "" && a.Derived == ""
 }

@@ -49,7 +49,7 @@ var primitives = map[string]wireType{
 	"pubkey": {kind: bytesKind, goType: "solana.PublicKey", size: 32},
 }
 
-// types has the IDL's named types.
+// types holds the IDL's named types.
 type types struct{ idl.IdTypeDef_slice }
 
 func (t types) wire(ty idltype.IdlType) (wireType, error) {

@@ -24,7 +24,7 @@ func TestTheGeneratedFilesAreWhatTheIDLSays(t *testing.T) {
 	requireSameFiles(t, out, sdkFolder, "_gen.go")
 }
 
-// requireSameFiles compares the files of two folders whose names end in suffix.
+// requireSameFiles compares the files in two directories whose names end in suffix.
 func requireSameFiles(t *testing.T, generated, committed, suffix string) {
 	t.Helper()
 	want := read(t, generated, suffix)
@@ -102,7 +102,7 @@ func TestUnsupportedIDLsAreRefused(t *testing.T) {
 	}
 }
 
-// An expected value of which the generator does not know the field of the negotiation would stay zero.
+// An expected value would stay zero if the generator did not know the negotiation field.
 func TestUnknownExpectationsAreRefused(t *testing.T) {
 	const frame = `{"address": "11111111111111111111111111111111", "instructions": [{"name": "act",
 		"discriminator": [1,2,3,4,5,6,7,8], "accounts": [], "args": [{"name": "NAME", "type": "u64"}]}]}`

@@ -40,7 +40,7 @@ func newLedger(length int) *ledger {
 	return l
 }
 
-// CallForInto answers as a node does.
+// CallForInto responds as a node does.
 func (l *ledger) CallForInto(_ context.Context, out any, method string, params []any) error {
 	var answer any
 	switch method {

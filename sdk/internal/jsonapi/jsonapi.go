@@ -138,7 +138,7 @@ func (e *Error) transient() bool {
 	return e.Unsent || e.Err == nil && (e.Status == http.StatusTooManyRequests || e.Status == http.StatusServiceUnavailable)
 }
 
-// Get sends a GET request, repeats it after transient errors, and decodes the answer's JSON.
+// Get sends a GET request, repeats it after transient errors, and decodes the response's JSON.
 func (s *Service) Get(ctx context.Context, path string, answer any) error {
 	return s.repeat(ctx, func(failure *Error) bool { return failure.transient() || failure.Status >= 500 || failure.Status == 0 }, func() *Error {
 		return s.attempt(ctx, http.MethodGet, path, nil, "", answer)
@@ -229,7 +229,7 @@ func decode(body io.Reader, answer any) error {
 	if len(content) > answerLimit {
 		return fmt.Errorf("the answer is longer than %d bytes", answerLimit)
 	}
-	// The error does not contain the service's answer, which may repeat the key.
+	// The error does not contain the service's response, which may repeat the key.
 	if json.Unmarshal(content, answer) != nil {
 		return errors.New("the answer is not the expected JSON")
 	}

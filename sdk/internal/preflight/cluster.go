@@ -50,7 +50,7 @@ func (r *run) nodeResult(health transaction.NodeHealth) Result {
 	return ok(CheckNode, "node %s: answers, at slot %d", health.Host, health.Slot)
 }
 
-// deadNodes returns the results if no node answers.
+// deadNodes returns the results if no node responds.
 func (r *run) deadNodes(err error) []Result {
 	nodes := r.Client.Nodes()
 	var results []Result

@@ -18,7 +18,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// deadURL returns a URL at which nothing listens.
+// deadURL returns a URL that nothing listens on.
 func deadURL(t *testing.T) string {
 	t.Helper()
 	dead := httptest.NewServer(http.NotFoundHandler())

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Longest is the limit of a caller that has no reason for a shorter one.
+// Longest is the limit for callers that need no shorter limit.
 const Longest = 24 * time.Hour
 
 // Pause returns the pause before the next request: seconds, or the time until a date (RFC 9110, section 10.2.3).
@@ -17,7 +17,7 @@ const Longest = 24 * time.Hour
 // clocks of server and client may differ. If the header is missing or invalid, Pause returns 0.
 func Pause(header http.Header, limit time.Duration) time.Duration {
 	text := strings.TrimSpace(header.Get("Retry-After"))
-	// ParseUint returns the largest number for one that is too large.
+	// ParseUint returns the largest number if the value is too large.
 	if seconds, err := strconv.ParseUint(text, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
 		return min(time.Duration(min(seconds, uint64(limit/time.Second)+1))*time.Second, limit)
 	}

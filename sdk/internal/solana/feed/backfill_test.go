@@ -36,7 +36,7 @@ func newLedger(length int) (*Feed, *ledger) {
 	return New(Options{RPC: rpc.NewWithCustomRPCClient(l), Commitment: rpc.CommitmentConfirmed}), l
 }
 
-// CallForInto answers as a node does.
+// CallForInto responds as a node does.
 func (l *ledger) CallForInto(_ context.Context, out any, method string, params []any) error {
 	if method != "getSignaturesForAddress" {
 		return fmt.Errorf("unexpected call of %s", method)

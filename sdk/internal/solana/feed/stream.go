@@ -32,8 +32,9 @@ const (
 	// ReplaySlots is how many slots before the last known slot a new stream begins. The newest slots may be
 	// incomplete, and some sources cannot replay several minutes.
 	ReplaySlots = 32
-	// rollbackLimit is how many slots a node's answer may be behind the newest known slot and still be
-	// ignored. An answer further behind replaces the newest known slot, which then came from a wrong answer.
+	// rollbackLimit is how many slots a node's response may be behind the newest known slot and still be
+	// ignored. A response further behind replaces the newest known slot, which then came from a wrong
+	// response.
 	rollbackLimit = 150
 )
 

@@ -34,7 +34,7 @@ func NewWebSockets(endpoints []string, dial Dial) events.Source {
 	return &webSockets{endpoints: endpoints, dial: dial, refused: make(map[int]bool)}
 }
 
-// Open connects to the node that was used last, or to the next one that can be reached.
+// Open connects to the node that was used last, or to the next reachable node.
 func (w *webSockets) Open(ctx context.Context, options events.Options) (events.Stream, error) {
 	var errs error
 	for range w.endpoints {

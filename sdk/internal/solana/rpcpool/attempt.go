@@ -92,7 +92,7 @@ func (p *Pool) acceptSlot(e *endpoint, of level, slot, floor uint64) error {
 
 var commitments = [levels]rpc.CommitmentType{rpc.CommitmentProcessed, rpc.CommitmentConfirmed, rpc.CommitmentFinalized}
 
-// probe reads the endpoint's slot before a request whose answer shows none, and returns a behindError if it
+// probe reads the endpoint's slot before a request whose response shows none, and returns a behindError if it
 // is below floor.
 func (p *Pool) probe(ctx context.Context, r *request, e *endpoint, floor uint64, watch *stopwatch) error {
 	result, err := e.call(ctx, watch, "getSlot", []any{rpc.M{"commitment": commitments[r.level]}})

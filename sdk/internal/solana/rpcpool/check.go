@@ -18,7 +18,7 @@ import (
 // ErrCompressed: a response contains compressed data, which the pool never requests.
 var ErrCompressed = errors.New("the node returns compressed data, which was not requested")
 
-// refuseCompressed finds data in an answer that would be decompressed while it is decoded: a few kilobytes
+// refuseCompressed finds data in a response that would be decompressed while it is decoded: a few kilobytes
 // could exceed the memory.
 func refuseCompressed(result []byte) error {
 	// A JSON string can spell the encoding's name with escapes.

@@ -39,7 +39,7 @@ type endpoint struct {
 	// shown holds the slots of the latest responses, most the newest of all.
 	shown, most [levels]uint64
 	lag         uint64
-	// latencies has the latencies by method.
+	// latencies holds the latencies by method.
 	latencies map[string]*latencies
 	// unsupported holds the methods that the endpoint does not support.
 	unsupported map[string]bool
@@ -115,7 +115,7 @@ func (w *stopwatch) stop() {
 	w.took, w.began = w.elapsedLocked(), time.Time{}
 }
 
-// elapsed returns the time that the endpoint has had to answer.
+// elapsed returns the time that the endpoint had to respond.
 func (w *stopwatch) elapsed() time.Duration {
 	w.lock.Lock()
 	defer w.lock.Unlock()

@@ -70,7 +70,7 @@ func (p *fakeNode) Call(ctx context.Context, method string, params []any) (json.
 	return json.Marshal(result)
 }
 
-// refusalIn returns a node's answer in the form in which the HTTP transport returns it.
+// refusalIn returns a node's response as the HTTP transport returns it.
 func refusalIn(err error) error {
 	var answered *jsonrpc.RPCError
 	var status *jsonrpc.HTTPError
@@ -191,7 +191,7 @@ func balance(ctx context.Context, pool *Pool) (uint64, error) {
 	return answer.Value, err
 }
 
-// list reads a list whose answer shows no slot, and returns the newest slot in it.
+// list reads a list whose response shows no slot, and returns the newest slot in it.
 func list(ctx context.Context, pool *Pool) (uint64, error) {
 	var answer []struct{ Slot uint64 }
 	err := pool.Call(ctx, &answer, "getSignaturesForAddress", []any{"address", confirmedOption})

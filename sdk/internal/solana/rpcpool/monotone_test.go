@@ -53,8 +53,8 @@ func TestSingleNodeMustNotReturnAnOlderSlot(t *testing.T) {
 	})
 }
 
-// A local chain that was restarted is not the chain to which a transaction was sent; callers that wait for it
-// get transaction.ErrWentBack.
+// A restarted local chain is not the chain that received a transaction; callers that wait for it get
+// transaction.ErrWentBack.
 func TestRestartedChainIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one := &fakeNode{slot: 1_000}

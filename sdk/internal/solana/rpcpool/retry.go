@@ -49,7 +49,7 @@ func newPause(first time.Duration) *backoff.ExponentialBackOff {
 	}
 }
 
-// firstPause is shorter after broken connections than after answers that show that nodes need time.
+// firstPause is shorter after broken connections than after responses showing that nodes need time.
 func firstPause(failures []Failure) time.Duration {
 	for _, failure := range failures {
 		if refusalOf(failure.Err) != nil || errors.Is(failure.Err, transaction.ErrBehind) {
@@ -59,7 +59,7 @@ func firstPause(failures []Failure) time.Duration {
 	return brokenPause
 }
 
-// retry sends a request until an endpoint returns a valid answer.
+// retry sends a request until an endpoint returns a valid response.
 func (p *Pool) retry(ctx context.Context, r *request) error {
 	if r.kind == read {
 		p.hedges.earn()

@@ -9,13 +9,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// slots has the newest observed slot of each level.
+// slots holds the newest observed slot of each level.
 type slots struct {
 	lock sync.Mutex
 	seen [levels]uint64
 }
 
-// floor returns the lowest slot that an answer at a level may be of.
+// floor returns the lowest slot that a response at a level may belong to.
 func (s *slots) floor(of level) uint64 {
 	s.lock.Lock()
 	defer s.lock.Unlock()

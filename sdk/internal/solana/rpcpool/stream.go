@@ -119,7 +119,7 @@ func (b *limitedBody) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// run makes the request, reads the answer and updates the health of the endpoint.
+// run makes the request, reads the response and updates the endpoint's health.
 func (v *valueReader) run(ctx context.Context) error {
 	limited, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -15,7 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// streamServer returns a node whose answer is a text in which %s stands for the request's id.
+// streamServer returns a node whose response is a text where %s stands for the request's id.
 func streamServer(t *testing.T, handler http.HandlerFunc) Node {
 	t.Helper()
 	server := httptest.NewServer(handler)

@@ -15,7 +15,7 @@ const syncLimit = 2 * time.Second
 // otherwise a lagging endpoint would be accepted if it responds first.
 type slotSync struct {
 	begin sync.Once
-	// ended is closed when every endpoint has answered or failed, or when syncLimit has passed.
+	// ended is closed when every endpoint responded or failed, or when syncLimit has passed.
 	ended chan struct{}
 }
 
@@ -43,7 +43,7 @@ func (p *Pool) requestSlots(commitment rpc.CommitmentType) {
 		var asking sync.WaitGroup
 		for _, e := range p.endpoints {
 			asking.Go(func() {
-				// The answer's slot is recorded, and so is a failure.
+				// The response's slot is recorded, and so is a failure.
 				_, _ = p.attempt(p.closing, newRequest("getSlot", []any{rpc.M{"commitment": commitment}}, nil), e, false)
 			})
 		}

@@ -41,7 +41,7 @@ func idOf(r *http.Request) string {
 	return string(request.ID)
 }
 
-// answer returns a server whose answer is a text in which %s stands for the request's id.
+// answer returns a server whose response is a text where %s stands for the request's id.
 func answer(status int, text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(status)

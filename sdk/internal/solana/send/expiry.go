@@ -60,10 +60,10 @@ type verdict struct {
 }
 
 // hasExpired reports whether the transaction is no longer valid and was not executed. It is old enough, no
-// node that responds refutes it or leaves it open, and at least one node proves all of it alone: the answers
-// of several nodes need not be consistent, because the node with the old blocks and the node without a status
-// may be different nodes. If any node returns a status, that status is returned instead, even if the node is
-// behind.
+// node that responds refutes it or leaves it open, and at least one node proves all of it alone: the
+// responses of several nodes need not be consistent, because the node with the old blocks and the node
+// without a status may be different nodes. If any node returns a status, that status is returned instead,
+// even if the node is behind.
 //
 // It fails if the expiry is no longer provable.
 func (p *Pending) hasExpired(
@@ -241,7 +241,7 @@ func (v *Validity) limitAt(ctx context.Context, from *rpc.Client) (validityLimit
 }
 
 // StatusAt returns a transaction's status, searched for in the node's history as well; nil if the node does
-// not know it. The slot is that of the answer.
+// not know it. The slot is the response's.
 func StatusAt(
 	ctx context.Context, from *rpc.Client, signature solana.Signature,
 ) (*rpc.SignatureStatusesResult, uint64, error) {

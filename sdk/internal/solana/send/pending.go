@@ -55,7 +55,7 @@ func (s *Sender) Pending(p Pending) *Pending {
 
 // Send broadcasts the transaction for the first time and waits for its outcome.
 func (p *Pending) Send(ctx context.Context) (*transaction.Receipt, error) {
-	// The cause of an ended context may be a node's answer to another request.
+	// The cause of an ended context may be a node's response to another request.
 	if err := p.broadcast(ctx); err != nil && ctx.Err() == nil {
 		if refusal := p.refusal(err); refusal != nil {
 			return nil, unsent(refusal)
@@ -118,7 +118,7 @@ func (p *Pending) Await(ctx context.Context) (*transaction.Receipt, error) {
 		}
 		if rebroadcast {
 			rebroadcast = false
-			// The answer does not matter: a node may have forwarded the transaction before.
+			// The response does not matter: a node may have forwarded the transaction before.
 			_ = p.broadcast(ctx)
 		}
 		if time.Since(p.began) > OutcomeLimit {

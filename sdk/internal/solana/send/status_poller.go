@@ -55,7 +55,7 @@ type watchedStatus struct {
 	due     time.Time
 }
 
-// statusUpdate is a node's answer. The status is nil if the node does not know the transaction.
+// statusUpdate is a node's response. The status is nil if the node does not know the transaction.
 type statusUpdate struct {
 	status *rpc.SignatureStatusesResult
 	err    error

@@ -68,7 +68,7 @@ func (s *Sender) ValidityOf(ctx context.Context, tx *solana.Transaction) (*Valid
 	}
 }
 
-// NotExecutedBefore sets Since. It returns true if a later attempt would have the same result.
+// NotExecutedBefore sets Since. It returns true if a later attempt would return the same result.
 func (s *Sender) NotExecutedBefore(
 	ctx context.Context, signature solana.Signature, valid *Validity,
 ) (known bool, err error) {
