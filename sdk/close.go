@@ -28,7 +28,7 @@ import (
 // [Action.Do] reads the configuration again, rebuilds the action for the new treasury and sends it, unless it
 // would create accounts at a higher rent: see [ErrTreasuryChanged].
 //
-// The program closes nothing in its creation second, so the action waits for that second's end before
+// The program closes no negotiation in the creation second, so the action waits for that second's end before
 // simulating.
 //
 // The program returns [protocol.ErrInvalidState] while the negotiation is not over, or

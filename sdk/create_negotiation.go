@@ -404,7 +404,7 @@ func SessionIDFor(name string) uint64 {
 }
 
 // SessionUsedError is the error for a session id already used by the pair, even if no account is left on
-// chain. [errors.Is] finds [ErrSessionUsed].
+// chain. errors.Is finds [ErrSessionUsed].
 type SessionUsedError struct {
 	// SessionID is the requested session id.
 	SessionID uint64

@@ -18,7 +18,7 @@ var (
 	// ErrTreasuryChanged: the program refused a close because the protocol's treasury was replaced since the
 	// action was built, and [Action.Do] may not send it for the new treasury by itself: the caller named the
 	// treasury's token account, or closing would now cost a higher rent than [Action].Rent. Nothing changed
-	// on chain. A new action, or [Action.Simulate], shows the new rent. [errors.Is] also finds the refusal.
+	// on chain. A new action, or [Action.Simulate], shows the new rent. errors.Is also finds the refusal.
 	ErrTreasuryChanged = errors.New("haggle: treasury has changed")
 	// ErrOffCurve: a party uses an address that is not a public key. A program signs for it, such as a
 	// multisignature's or a custodian's, which may act for several users under this one address: a payment to

@@ -118,7 +118,7 @@ func preconditionOf(effects protocol.Effects, n *Snapshot) (p precondition) {
 }
 
 // StateChangedError is the error of an action whose precondition is no longer met. Nothing was signed.
-// [errors.Is] finds [protocol.ErrStaleState], the error that the program would or might have returned.
+// errors.Is finds [protocol.ErrStaleState], the error that the program would or might have returned.
 type StateChangedError struct {
 	// Action is the instruction's name in the IDL.
 	Action string
@@ -146,7 +146,7 @@ var ErrAlreadyDone = transaction.WithOutcome(errors.New("haggle: the action has 
 	transaction.Confirmed)
 
 // AlreadyDone is the error of an action whose postcondition is met: this very action was sent earlier, or
-// another action to the same effect, possibly by another sender. Nothing was signed now. [errors.Is] finds
+// another action to the same effect, possibly by another sender. Nothing was signed now. errors.Is finds
 // [ErrAlreadyDone].
 type AlreadyDone struct {
 	// Action is the instruction's name in the IDL.

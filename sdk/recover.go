@@ -19,7 +19,7 @@ import (
 var ErrUnresolved = unsent(errors.New("haggle: earlier transactions are unresolved"))
 
 // UnresolvedError is the error of an action that conflicts with transactions of unknown outcome, which share
-// the idempotency key or the negotiation. [errors.Is] finds [ErrUnresolved].
+// the idempotency key or the negotiation. errors.Is finds [ErrUnresolved].
 type UnresolvedError struct {
 	// Wallet pays for them.
 	Wallet solana.PublicKey

@@ -220,7 +220,7 @@ func TestEscrowOfANodeThatIsBehindIsAwaited(t *testing.T) {
 	})
 	require.NoError(t, verify(t, agreed().settlement(), agreed(), behind))
 
-	// An agreement taken back by a fork is none, although nodes showed it.
+	// An agreement taken back by a fork does not count, although nodes showed it.
 	rejected := func() *agreedDeal {
 		return agreed(func(d *agreedDeal) { d.negotiation.Status = protocol.NegotiationStatusRejected })
 	}
