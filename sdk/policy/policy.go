@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -19,58 +18,6 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
-
-// Unlimited is a limit that nothing exceeds.
-const Unlimited uint64 = math.MaxUint64
-
-// Limits are maximum spends, in the mint's base units or in lamports. An amount equal to the limit is
-// allowed. Zero allows nothing at all, so set unwanted limits to Unlimited. Refunds and returned rent do not
-// reduce the amount spent.
-type Limits struct {
-	// PerTransaction limits one transaction.
-	PerTransaction uint64 `file:"perTransaction"`
-	// PerNegotiation limits the total spent per negotiation, and the price plus decay offered or accepted as
-	// a buyer.
-	PerNegotiation uint64 `file:"perNegotiation"`
-	// PerCounterparty limits the total ever spent with one counterparty: a negotiation's counterparty, or the
-	// receiver when transferring.
-	PerCounterparty uint64 `file:"perCounterparty"`
-	// PerDay limits the total spent per UTC day: see Config.Now.
-	PerDay uint64 `file:"perDay"`
-	// ApproveAbove is the highest amount, and price with a buyer's decay, that needs no approval by
-	// Config.Approve.
-	ApproveAbove uint64 `file:"approveAbove"`
-}
-
-// TokenLimits limit spending and prices in one mint.
-type TokenLimits struct {
-	Limits
-	// MaxTotal is the maximum cost per deal as a buyer, in the mint's base units: the price offered, accepted
-	// or committed to, plus all offers' decay up to the deal. Zero allows no deal. PerNegotiation limits the
-	// same sum.
-	MaxTotal uint64 `file:"maxTotal"`
-	// MinPrice is the lowest price that the wallet offers, accepts or commits to as a seller, in the mint's
-	// base units, before the protocol's fee.
-	MinPrice uint64 `file:"minPrice"`
-	// BuyerBand and SellerBand limit the prices that the wallet offers, accepts or commits to as a buyer and
-	// as a seller, beside MaxTotal and MinPrice. The zero value is no band.
-	BuyerBand  Band `file:"buyerBand"`
-	SellerBand Band `file:"sellerBand"`
-}
-
-// AgreementLimits limit the shares that the wallet gives up by settle_by_agreement, in basis points. Zero
-// allows nothing.
-type AgreementLimits struct {
-	// MaxToSellerBps is the highest share of the undecided price that goes to the seller while the wallet is
-	// the buyer.
-	MaxToSellerBps uint16 `file:"maxToSellerBps"`
-	// MaxToBuyerBps is the highest share of the undecided price that goes to the buyer while the wallet is
-	// the seller.
-	MaxToBuyerBps uint16 `file:"maxToBuyerBps"`
-	// MaxBondToBuyerBps is the highest share of the bond that goes to the buyer while the wallet is the
-	// seller.
-	MaxBondToBuyerBps uint16 `file:"maxBondToBuyerBps"`
-}
 
 // Config configures a policy. Maps and slices are copied. The struct tags name the keys in ReadConfig files.
 type Config struct {
@@ -140,14 +87,6 @@ type Config struct {
 	Now func() time.Time
 	// Logger logs signatures, denials and outcomes. If nil, nothing is logged.
 	Logger *slog.Logger
-}
-
-// limits returns the mint's limits, or the lamport limits for the zero mint.
-func (c *Config) limits(mint solana.PublicKey) Limits {
-	if mint.IsZero() {
-		return c.Lamports
-	}
-	return c.Tokens[mint].Limits
 }
 
 const defaultApprovalTimeout = 2 * time.Minute
