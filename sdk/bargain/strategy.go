@@ -58,7 +58,7 @@ type State struct {
 	// Least and Most limit the next offer's price, in base units: see [Issue.Amount]. If the protocol does
 	// not limit prices, Least is 0 and Most is [math.MaxUint64].
 	Least, Most uint64
-	// Last reports whether this is the party's last turn unless it accepts now.
+	// Last reports whether the party has no further turn if it does not accept now.
 	Last bool
 }
 

@@ -10,8 +10,8 @@ import (
 // USDC" and "5.0 USDC" are different terms.
 type Price string
 
-// MinUnits is the smallest settleable price, in base units of any mint. For lower prices, rounding fees and
-// account rent would no longer be small beside the price.
+// MinUnits is the smallest settleable price, in base units of any mint. For lower prices, the rounding of
+// fees and the rent of accounts would no longer be small beside the price.
 const MinUnits = 100_000
 
 // Asset describes tokens used for prices and payments.

@@ -85,7 +85,8 @@ func isBusy(code int, message string) bool {
 	return false
 }
 
-// ErrBehind: every node is behind a slot that any of them returned before.
+// ErrBehind: every node is behind a slot that any of them returned before, or a node has not reached a
+// slot that the caller requires.
 var ErrBehind = errors.New("the node is behind a slot already observed")
 
 // ErrWentBack: a node is more than about a minute behind its own earlier responses. The node's state was

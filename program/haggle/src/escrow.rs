@@ -146,7 +146,7 @@ impl<'a> NewVault<'a> {
 }
 
 /// The account for a payment to a party: any payable token account of the party, or the associated token
-/// account, where an undeliverable payment is recorded.
+/// account if the payment is recorded in the negotiation instead.
 pub struct Recipient<'a, O> {
     account: &'a AccountView,
     payable: bool,

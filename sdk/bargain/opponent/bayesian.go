@@ -16,7 +16,7 @@ import (
 // offer does not change the weights, and repeated offers change nothing. Estimates are normalized: the
 // domain's worst outcome is worth 0, the best 1.
 //
-// In a categorical issue any name can be the peak, so the cost grows with the square of the number of names.
+// In an issue with names any name can be the peak, so the cost grows with the square of the number of names.
 // Numeric issues use six hypotheses, with peaks at 0, 0.2, ... 1 within the range.
 //
 // Source: Hindriks, Tykhonov: Opponent Modelling in Automated Multi-Issue Negotiation Using Bayesian Learning

@@ -71,8 +71,8 @@ func Compile(ctx context.Context, cache string) (*Module, error) {
 	return m, nil
 }
 
-// runtimeConfig chooses how the module is executed. Compiled for arm64, wazero 1.12 computes wrong digits in
-// this module, as the engine's tests show under qemu; the interpreter is correct there, but slower.
+// runtimeConfig chooses how the module is executed. The arm64 code that wazero 1.12 compiles computes wrong
+// digits in this module, as the engine's tests show under qemu; the interpreter is correct there, but slower.
 func runtimeConfig() wazero.RuntimeConfig {
 	if runtime.GOARCH == "arm64" {
 		return wazero.NewRuntimeConfigInterpreter()

@@ -123,7 +123,7 @@ mod tests {
     };
     use pinocchio::Address;
 
-    /// The escrow after the first two rounds of 200 bps.
+    /// The escrow after one and after two rounds of 200 bps.
     const AFTER_1: u64 = 4_900_000;
     const AFTER_2: u64 = 4_802_000;
 

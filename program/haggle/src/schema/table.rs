@@ -1,7 +1,7 @@
 //! The rows of the program's one table.
 //!
 //! The macros of [`crate::schema::declare`] and [`crate::schema::instruction`] declare each instruction,
-//! account, event, error, type and constant once, each in a separate file. The program decodes, checks and
+//! account, event, error, type and constant once, beside its code. The program decodes, checks and
 //! dispatches by these rows, and the host tool `program/idl` renders the same rows as the Anchor IDL and the
 //! table of effects.
 
