@@ -16,20 +16,20 @@ const (
 
 // execute does a negotiation's next action.
 func (l *loop) execute(f *tracked, v *view, next step) {
-	l.engage(f, v, next.next)
+	l.engage(f, v, next.action)
 	l.logStep(f, v, next)
-	if next.next != deliver {
+	if next.action != deliver {
 		l.withdrawEscrow(f)
 	}
 	f.wakeAt = next.at
-	idles := next.next == idle || next.next == done
+	idles := next.action == idle || next.action == done
 	if pause := time.Until(f.retryAt); !idles && !next.last && f.failures > 0 && pause > 0 {
 		// It failed at this position a moment ago.
 		l.refreshAfter(f, pause)
 		return
 	}
 	deal := l.client.At(v.Snapshot)
-	switch next.next {
+	switch next.action {
 	case idle:
 	case done:
 		l.drop(f)

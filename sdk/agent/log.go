@@ -59,7 +59,7 @@ func (l *loop) logStep(f *tracked, v *view, next step) {
 		l.logEngaged(f, v)
 	}
 	awaited := v.awaited()
-	switch next.next {
+	switch next.action {
 	case idle:
 		state := v.Describe()
 		if !v.IsAgreed() && v.IsOverdue(v.now) {

@@ -34,7 +34,7 @@ const (
 
 // step is the next action, and when to refresh although nothing changed.
 type step struct {
-	next nextAction
+	action nextAction
 	// last reports whether this is the last call in time.
 	last bool
 	// at is in Unix seconds of the chain's clock; zero is never.
@@ -96,9 +96,9 @@ func (v *view) plan() step {
 
 func (v *view) planEnd() step {
 	if v.isBuyer() || v.ClaimableSeller > 0 {
-		return step{next: finish}
+		return step{action: finish}
 	}
-	return step{next: done}
+	return step{action: done}
 }
 
 // planExpiry expires a negotiation: at once as the buyer, who recovers the escrow, and with a grace period as
@@ -106,9 +106,9 @@ func (v *view) planEnd() step {
 func (v *view) planExpiry() step {
 	switch {
 	case v.isBuyer():
-		return step{next: expire}
+		return step{action: expire}
 	case v.Status == protocol.NegotiationStatusCreated || v.participation == declined:
-		return step{next: done}
+		return step{action: done}
 	}
 	return v.afterSellerGrace(expire, v.TurnDeadline)
 }
@@ -119,7 +119,7 @@ func (v *view) afterSellerGrace(do nextAction, due int64) step {
 		due += sellerGrace
 	}
 	if v.now >= due {
-		return step{next: do}
+		return step{action: do}
 	}
 	return step{at: due}
 }
@@ -129,9 +129,9 @@ func (v *view) planInvitation() step {
 		return step{at: v.TurnDeadline}
 	}
 	if v.participation == undecided {
-		return step{next: admit, at: v.lastCallAt()}
+		return step{action: admit, at: v.lastCallAt()}
 	}
-	return step{next: acceptInvitation}
+	return step{action: acceptInvitation}
 }
 
 func (v *view) planBargaining() step {
@@ -145,9 +145,9 @@ func (v *view) planBargaining() step {
 	case !ours:
 		return waiting
 	case v.participation == undecided:
-		return step{next: admit, at: v.lastCallAt()}
+		return step{action: admit, at: v.lastCallAt()}
 	case comparing:
-		return step{next: seal, at: v.TurnDeadline}
+		return step{action: seal, at: v.TurnDeadline}
 	}
 	return v.planCall(decide)
 }
@@ -160,15 +160,15 @@ func (v *view) planCall(call nextAction) step {
 	case v.answer.isExhausted() && call != decide:
 		return step{at: v.TurnDeadline}
 	case v.answer.isExhausted() && v.isLast():
-		return step{next: fallBack, last: true, at: v.TurnDeadline}
+		return step{action: fallBack, last: true, at: v.TurnDeadline}
 	case v.answer.isExhausted():
 		return step{at: v.lastCallAt()}
 	case v.isLast():
-		return step{next: call, last: true, at: v.TurnDeadline}
+		return step{action: call, last: true, at: v.TurnDeadline}
 	case v.isAnswered():
 		return step{at: earliest(v.answer.until, v.lastCallAt())}
 	}
-	return step{next: call, at: v.lastCallAt()}
+	return step{action: call, at: v.lastCallAt()}
 }
 
 // isAnswered reports whether the agent's function returned Wait, and the time to call it again is still to
@@ -183,11 +183,11 @@ func (v *view) planMilestones() step {
 	due := v.SettleDueAt()
 	switch {
 	case v.ClaimableOf(v.Party(v.side)) > 0 && !v.unpayable:
-		return step{next: finish}
+		return step{action: finish}
 	case v.now >= due:
 		return v.afterSellerGrace(settle, due)
 	case reviewOver && !v.isBuyer():
-		return step{next: release}
+		return step{action: release}
 	case v.participation != engaged:
 		return step{at: due}
 	case v.canDeliver(reviewed, reviewOver):
@@ -217,11 +217,11 @@ func (v *view) planDelivery(reviewed bool) step {
 	due := v.nextClaimCall()
 	switch {
 	case due != 0 && v.now >= due:
-		return step{next: deliver, last: true, at: v.SettleDueAt()}
+		return step{action: deliver, last: true, at: v.SettleDueAt()}
 	case v.answer.isExhausted(), v.isAnswered():
 		return step{at: earliest(v.answer.until, earliest(due, v.SettleDueAt()))}
 	}
-	return step{next: deliver, at: earliest(due, v.SettleDueAt())}
+	return step{action: deliver, at: earliest(due, v.SettleDueAt())}
 }
 
 // nextClaimCall returns when OnMilestone must be called although it already answered; zero if never. Each

@@ -97,57 +97,57 @@ func TestDutiesFollowFromTheState(t *testing.T) {
 		answer        answer
 		want          step
 	}{
-		"invitation":               {created, seller, undecided, none, step{next: admit, at: lastCallAt}},
-		"suitable invitation":      {created, seller, engaged, none, step{next: acceptInvitation}},
+		"invitation":               {created, seller, undecided, none, step{action: admit, at: lastCallAt}},
+		"suitable invitation":      {created, seller, engaged, none, step{action: acceptInvitation}},
 		"unsuitable invitation":    {created, seller, declined, none, step{at: turnEnd}},
 		"late invitation":          {lateInvitation, seller, engaged, none, step{at: testNow + 15}},
 		"own invitation":           {created, buyer, engaged, none, step{at: turnEnd}},
-		"own overdue invitation":   {overdueInvitation, buyer, engaged, none, step{next: expire}},
-		"other overdue invitation": {overdueInvitation, seller, engaged, none, step{next: done}},
+		"own overdue invitation":   {overdueInvitation, buyer, engaged, none, step{action: expire}},
+		"other overdue invitation": {overdueInvitation, seller, engaged, none, step{action: done}},
 
-		"first offer":       {bargaining(0), buyer, engaged, none, step{next: decide, at: lastCallAt}},
-		"before Admit":      {bargaining(0), buyer, undecided, none, step{next: admit, at: lastCallAt}},
+		"first offer":       {bargaining(0), buyer, engaged, none, step{action: decide, at: lastCallAt}},
+		"before Admit":      {bargaining(0), buyer, undecided, none, step{action: admit, at: lastCallAt}},
 		"the buyer's turn":  {bargaining(0), seller, engaged, none, step{at: turnEnd}},
-		"the seller's turn": {bargaining(1), seller, engaged, none, step{next: decide, at: lastCallAt}},
+		"the seller's turn": {bargaining(1), seller, engaged, none, step{action: decide, at: lastCallAt}},
 		"after Wait":        {bargaining(1), seller, engaged, waited, step{at: lastCallAt}},
 		"after Wait at 0":   {bargaining(1), seller, engaged, answer{waits: true}, step{at: lastCallAt}},
 		"before Until":      {bargaining(1), seller, engaged, waitedUntil(testNow + 9), step{at: testNow + 9}},
 		"at Until": {bargaining(1), seller, engaged, waitedUntil(testNow),
-			step{next: decide, at: lastCallAt}},
+			step{action: decide, at: lastCallAt}},
 		"Until after last call": {bargaining(1), seller, engaged, waitedUntil(testNow + 99), step{at: lastCallAt}},
 		"last call": {with(bargaining(1), turnEnds(testNow+15)), seller, engaged, waited,
-			step{next: decide, last: true, at: testNow + 15}},
+			step{action: decide, last: true, at: testNow + 15}},
 		"after the last call": {bargaining(1), seller, engaged, answer{last: true}, step{at: turnEnd}},
 		"short window": {with(bargaining(1), shortWindow), seller, engaged, none,
-			step{next: decide, at: testNow + 1}},
-		"overdue, buyer": {overdue, buyer, engaged, none, step{next: expire}},
+			step{action: decide, at: testNow + 1}},
+		"overdue, buyer": {overdue, buyer, engaged, none, step{action: expire}},
 		"overdue, declined buyer": {with(bargaining(0), turnEnds(testNow)), buyer, declined, none,
-			step{next: expire}},
+			step{action: expire}},
 		"overdue, seller":                  {overdue, seller, engaged, none, step{at: testNow + sellerGrace}},
-		"overdue after the seller's grace": {later, seller, engaged, none, step{next: expire}},
+		"overdue after the seller's grace": {later, seller, engaged, none, step{action: expire}},
 		"commitment": {with(bargaining(0), commits), buyer, engaged, none,
-			step{next: seal, at: turnEnd}},
-		"midpoint": {midpoint(), seller, engaged, none, step{next: decide, at: lastCallAt}},
+			step{action: seal, at: turnEnd}},
+		"midpoint": {midpoint(), seller, engaged, none, step{action: decide, at: lastCallAt}},
 
-		"ended, buyer":  {endedAs(protocol.NegotiationStatusRejected), buyer, engaged, none, step{next: finish}},
-		"ended, seller": {settled, seller, engaged, none, step{next: done}},
-		"ended, payout": {with(settled, owed), seller, engaged, none, step{next: finish}},
+		"ended, buyer":  {endedAs(protocol.NegotiationStatusRejected), buyer, engaged, none, step{action: finish}},
+		"ended, seller": {settled, seller, engaged, none, step{action: done}},
+		"ended, payout": {with(settled, owed), seller, engaged, none, step{action: finish}},
 
 		"open milestone": {open, seller, engaged, none,
-			step{next: deliver, at: milestoneEnd - 2*3660 - claimMargin}},
+			step{action: deliver, at: milestoneEnd - 2*3660 - claimMargin}},
 		"open milestone, buyer":   {open, buyer, engaged, none, step{at: milestoneEnd}},
-		"review":                  {reviewed, buyer, engaged, none, step{next: deliver, at: lastCallAt}},
+		"review":                  {reviewed, buyer, engaged, none, step{action: deliver, at: lastCallAt}},
 		"review, seller":          {reviewed, seller, engaged, none, step{at: turnEnd}},
-		"review is over":          {reviewOver, seller, engaged, none, step{next: release}},
+		"review is over":          {reviewOver, seller, engaged, none, step{action: release}},
 		"review is over, buyer":   {reviewOver, buyer, engaged, none, step{at: milestoneEnd}},
-		"milestones over":         {milestonesOver, buyer, engaged, none, step{next: settle}},
+		"milestones over":         {milestonesOver, buyer, engaged, none, step{action: settle}},
 		"milestones over, seller": {milestonesOver, seller, engaged, none, step{at: testNow + sellerGrace}},
-		"milestone's payout":      {with(open, owed), seller, engaged, none, step{next: finish}},
+		"milestone's payout":      {with(open, owed), seller, engaged, none, step{action: finish}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := testView(c.negotiation, c.side, testNow)
 			v.participation, v.answer = c.participation, c.answer
-			require.Equal(t, c.want, v.plan(), "%s", v.plan().next)
+			require.Equal(t, c.want, v.plan(), "%s", v.plan().action)
 		})
 	}
 }
@@ -174,16 +174,16 @@ func TestSellerIsCalledInTimeForEachOpenMilestone(t *testing.T) {
 		return v
 	}
 	waited := func(at int64) answer { return answer{waits: true, at: at} }
-	require.Equal(t, step{next: deliver, at: latest(3) - claimMargin}, at(testNow, answer{}).plan())
+	require.Equal(t, step{action: deliver, at: latest(3) - claimMargin}, at(testNow, answer{}).plan())
 	require.Equal(t, latest(3), at(testNow, answer{}).claimDeadline())
 	require.Equal(t, step{at: latest(3) - claimMargin}, at(testNow+1, waited(testNow)).plan(),
 		"the agent waits for the delivery")
 	for open := int64(3); open > 0; open-- {
 		call := at(latest(open)-claimMargin, waited(testNow))
-		require.Equal(t, step{next: deliver, last: true, at: n.MilestoneDeadline}, call.plan())
+		require.Equal(t, step{action: deliver, last: true, at: n.MilestoneDeadline}, call.plan())
 		require.Equal(t, latest(open), call.claimDeadline())
 		answered := at(latest(open)-claimMargin+1, waited(latest(open)-claimMargin)).plan()
-		require.Equal(t, idle, answered.next, "one call for each time")
+		require.Equal(t, idle, answered.action, "one call for each time")
 		if open > 1 {
 			require.Equal(t, latest(open-1)-claimMargin, answered.at)
 		}

@@ -113,13 +113,13 @@ func (l *loop) onListed(n *haggle.Snapshot) {
 	v := l.viewOf(f, n, l.now)
 	next := v.plan()
 	if l.tracked[n.Address] == nil {
-		if next.next == done {
+		if next.action == done {
 			return
 		}
 		l.tracked[n.Address] = f
 	}
-	l.engage(f, v, next.next)
-	if next.next != idle {
+	l.engage(f, v, next.action)
+	if next.action != idle {
 		l.refresh(f)
 		return
 	}
