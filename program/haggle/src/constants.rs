@@ -6,7 +6,7 @@ macro_rules! constants {
     ($( $(#[doc = $doc:literal])* pub const $name:ident: $ty:ty = $kind:ident($value:expr); )*) => {
         $( $(#[doc = $doc])* pub const $name: $ty = $value; )*
 
-        /// The rows of the table.
+        /// The table rows.
         pub const CONSTANTS: &[Constant] = &[
             $( Constant { name: stringify!($name), docs: &[$($doc),*], value: Value::$kind($value) }, )*
         ];
@@ -23,7 +23,7 @@ constants! {
     pub const NEGOTIATION_SEED: &str = Text("negotiation");
     /// The first seed for vault addresses; then the negotiation.
     pub const VAULT_SEED: &str = Text("vault");
-    /// The seed of the configuration's address.
+    /// The seed for the configuration address.
     pub const CONFIG_SEED: &str = Text("config");
     /// The negotiation account size in bytes, discriminator included.
     pub const MAX_NEGOTIATION_SIZE: u64 = U64(512);
@@ -75,10 +75,10 @@ constants! {
     pub const DEFAULT_REVIEW_HOURS: u8 = U8(24);
     /// The time that milestone_deadline leaves for each milestone in addition to the review, in seconds.
     pub const MILESTONE_SLACK: i64 = I64(60);
-    /// The shortest time of the arbiter after milestone_deadline, in seconds. A longer review window replaces
-    /// it.
+    /// The arbiter's shortest time after milestone_deadline,
+    /// in seconds. A longer review window replaces it.
     pub const MIN_ARBITRATION_WINDOW: i64 = I64(86_400);
-    /// The latest deadline of the milestones, in seconds after creation.
+    /// The latest milestone deadline, in seconds after creation.
     pub const MAX_MILESTONE_SECONDS: i64 = I64(31_536_000);
     /// The first bytes hashed to commit to a reservation price; the negotiation, created_at (i64, little
     /// endian), the agent, the price (u64, little endian) and a nonce of 32 bytes follow.

@@ -1,4 +1,4 @@
-//! The program's errors, and the line logged to name them to Anchor clients.
+//! The program errors, each with a log line that names it to Anchor clients.
 
 use crate::schema::table::ErrorRow;
 use core::num::NonZeroU64;
@@ -43,7 +43,7 @@ macro_rules! errors {
             $( $(#[doc = $fdoc])* $fname = $fcode, )*
         }
 
-        /// The rows of the table.
+        /// The table rows.
         pub const ERRORS: &[ErrorRow] = &[
             $( ErrorRow { code: $code, name: stringify!($name), message: $message }, )*
         ];
@@ -63,13 +63,13 @@ errors! {
     program {
         /// The negotiation's status or phase does not allow the instruction.
         InvalidState = 6000: "Invalid negotiation state for this operation",
-        /// The signer has no right to this instruction.
+        /// The signer is not allowed to call this instruction.
         Unauthorized = 6001: "Not authorized to perform this action",
         /// The turn belongs to the opposite side.
         NotYourTurn = 6002: "Not your turn to make an offer",
-        /// A deadline has passed.
+        /// A deadline passed.
         Expired = 6003: "Negotiation has expired",
-        /// The response or review window has passed, or does not fit before the deadline.
+        /// The response or review window passed, or does not fit before the deadline.
         ResponseWindowExpired = 6004: "Response window has expired",
         /// The offer is less than the negotiation's minimum.
         OfferTooLow = 6005: "Offer amount too low",
@@ -97,7 +97,7 @@ errors! {
     framework {
         /// The data is shorter than a discriminator.
         InstructionMissing = 100: "Instruction discriminator not provided",
-        /// No instruction has this discriminator.
+        /// No instruction uses this discriminator.
         InstructionFallbackNotFound = 101: "Fallback functions are not supported",
         /// The arguments have the wrong length, or a flag or enum is out of range.
         InstructionDidNotDeserialize = 102: "The program could not deserialize the given instruction",
@@ -109,11 +109,11 @@ errors! {
         ConstraintRaw = 2003: "A raw constraint was violated",
         /// The account is not the required PDA.
         ConstraintSeeds = 2006: "A seeds constraint was violated",
-        /// The account has no discriminator.
+        /// The account lacks a discriminator.
         AccountDiscriminatorNotFound = 3001: "No discriminator was found on the account",
-        /// The account has another type.
+        /// The account is of another type.
         AccountDiscriminatorMismatch = 3002: "Account discriminator did not match what was expected",
-        /// The account has another length or version.
+        /// The account is of another length or version.
         AccountDidNotDeserialize = 3003: "Failed to deserialize the account",
         /// An account is missing, perhaps an optional account that this call needs.
         AccountNotEnoughKeys = 3005: "Not enough account keys given to the instruction",
@@ -136,7 +136,7 @@ pub struct Error(NonZeroU64);
 pub type Result<T = ()> = core::result::Result<T, Error>;
 
 impl Error {
-    /// The runtime's code of the error. Logs the error in Anchor's format, so that Anchor clients name it.
+    /// The error's runtime code. Logs the error in Anchor's format, so that Anchor clients name it.
     #[cold]
     #[inline(never)]
     pub fn report(self) -> u64 {

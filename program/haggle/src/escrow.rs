@@ -16,7 +16,7 @@ use core::marker::PhantomData;
 use pinocchio::cpi::{Seed, Signer};
 use pinocchio::{AccountView, Address};
 
-/// The negotiation address seeds. They sign for transfers from the vault.
+/// The negotiation PDA's seeds. They sign for transfers from the vault.
 pub struct Authority<'a> {
     buyer: &'a Address,
     seller: &'a Address,
@@ -49,7 +49,7 @@ impl<'a> Authority<'a> {
     }
 }
 
-/// The negotiation's vault, recognized by address. The address is recomputed from the stored bump.
+/// The negotiation's vault, recognized by the address derived from the stored bump.
 pub struct Vault<'a>(&'a AccountView);
 
 impl<'a> Kind<'a> for Vault<'a> {
@@ -81,7 +81,7 @@ impl<'a> Vault<'a> {
     }
 }
 
-/// A new vault's address.
+/// A vault to create.
 pub struct NewVault<'a> {
     account: &'a AccountView,
     bump: u8,
@@ -100,7 +100,7 @@ impl<'a> Kind<'a> for NewVault<'a> {
 }
 
 impl<'a> NewVault<'a> {
-    /// The bump of the address.
+    /// The vault's bump.
     #[inline(always)]
     pub fn bump(&self) -> u8 {
         self.bump
@@ -206,7 +206,7 @@ impl<'a, O> ClosingRecipient<'a, O> {
     /// The payment of `amount` to an optional recipient.
     ///
     /// # Errors
-    /// PayoutPending if something is due and the account is left out or cannot be paid.
+    /// PayoutPending if something is due but the account is left out or cannot be paid.
     #[inline(always)]
     pub fn payment(recipient: &Option<Self>, amount: u64) -> Result<Option<Payment<'a>>> {
         match recipient {
@@ -318,7 +318,7 @@ pub struct Division {
 }
 
 impl Division {
-    /// The rest of the escrow for the buyer.
+    /// The remaining escrow, for the buyer.
     #[inline(always)]
     pub fn refund(negotiation: &Negotiation) -> Self {
         Self {
@@ -346,7 +346,7 @@ impl Division {
     }
 }
 
-/// A division, and the accounts and the time for delivery.
+/// A division, with the accounts and the time for delivery.
 pub struct Delivery<'x, 'a> {
     /// The parties' amounts.
     pub division: Division,
@@ -366,12 +366,12 @@ pub struct Delivery<'x, 'a> {
 
 impl Delivery<'_, '_> {
     /// Pays both parties. It records an amount in the negotiation instead if the party's account cannot be
-    /// paid, if the vault is frozen, or if the vault holds too little, which a rise of the rent can cause in
+    /// paid, if the vault is frozen, or if the vault holds too little, which a rent increase can cause in
     /// wrapped SOL. Therefore accounts cannot prevent a negotiation's end.
     ///
     /// # Errors
-    /// Overflow unless `owed` is the sum of the vault's new obligations and the payments; 3005 if the call
-    /// has no account for a party's payment.
+    /// Overflow unless `owed` is the sum of the vault's new obligations and
+    /// the payments; 3005 if the call lacks an account for a party's payment.
     #[inline(never)]
     pub fn deliver(self) -> Result {
         let Division { buyer, seller } = self.division;
@@ -407,7 +407,7 @@ impl Delivery<'_, '_> {
 /// The payment to a party, if something is due and it can be delivered.
 ///
 /// # Errors
-/// 3005 if something is due and the account is left out.
+/// 3005 if something is due but the account is left out.
 #[inline(always)]
 fn payment<'a, O>(
     recipient: Option<&Recipient<'a, O>>,

@@ -1,8 +1,8 @@
 //! The events: the only trace that a closed negotiation leaves.
 //!
-//! An event is one logged `Program data:` line: the discriminator, then the fields in Borsh.
-//! Amounts use the negotiation mint's base units, rates in basis points, times in Unix seconds
-//! of the chain's clock.
+//! An event is one logged `Program data:` line: the discriminator, then
+//! the fields in Borsh. Amounts use the negotiation mint's base units,
+//! rates in basis points, times in the chain clock's Unix seconds.
 
 use crate::schema::declare::{bytes_of, event, Flag, Wire};
 use crate::schema::table::Record;
@@ -11,7 +11,7 @@ use pinocchio::Address;
 
 macro_rules! events {
     ($($name:ident),* $(,)?) => {
-        /// The rows of the table.
+        /// The table rows.
         pub const EVENTS: &[&Record] = &[$($name::RECORD),*];
     };
 }
@@ -61,8 +61,8 @@ event! {
 }
 
 event! {
-    /// The configuration, the authority or the proposed authority has changed. Existing negotiations keep
-    /// their terms.
+    /// The configuration, the authority or the proposed authority
+    /// changed. Existing negotiations keep their terms.
     pub struct ConfigUpdated {
         /// The authority that can change the configuration.
         pub authority: Address,
@@ -82,29 +82,29 @@ event! {
 }
 
 event! {
-    /// A buyer has deposited an escrow and invited a seller.
+    /// A buyer deposited an escrow and invited a seller.
     pub struct NegotiationCreated {
-        /// The negotiation's address.
+        /// The negotiation.
         pub negotiation_id: Address,
-        /// The buyer, who has deposited the escrow.
+        /// The buyer, who deposited the escrow.
         pub buyer: Address,
         /// The invited seller.
         pub seller: Address,
         /// The deposit.
         pub escrow_amount: u64,
-        /// The mint of the deposit.
+        /// The deposited mint.
         pub token_mint: Address,
         /// The maximum number of offers.
         pub max_rounds: u8,
-        /// The decay of the escrow per round.
+        /// The escrow's decay per round.
         pub decay_rate_bps: u16,
-        /// The deadline of the bargaining.
+        /// The bargaining deadline.
         pub global_deadline: i64,
-        /// The time of the event.
+        /// The event time.
         pub timestamp: i64,
         /// A number that distinguishes the negotiations of this pair.
         pub session_id: u64,
-        /// SHA-256 of the service's description.
+        /// The service description's SHA-256.
         pub service_hash: [u8; 32],
         /// The time to answer, in seconds.
         pub response_window: i64,
@@ -118,9 +118,9 @@ event! {
         pub bond_required: u64,
         /// The arbiter of disputes about milestones; zero unless milestones exist.
         pub arbiter: Address,
-        /// Each milestone's share of the price; zeros behind the last.
+        /// Each milestone's price share; zeros after the last.
         pub milestone_bps: [u16; 8],
-        /// The deadline of the milestones; zero unless milestones exist.
+        /// The milestone deadline; zero unless milestones exist.
         pub milestone_deadline: i64,
         /// The time to review a claimed milestone, in hours; zero unless milestones exist.
         pub review_hours: u8,
@@ -130,58 +130,58 @@ event! {
 }
 
 event! {
-    /// The seller has accepted the invitation, and the buyer opens.
+    /// The seller accepted the invitation; the buyer opens.
     pub struct InvitationAccepted {
-        /// The negotiation's address.
+        /// The negotiation.
         pub negotiation_id: Address,
         /// The seller.
         pub seller: Address,
         /// The seller's deposit.
         pub bond: u64,
-        /// The end of the buyer's turn.
+        /// The deadline for the buyer's turn.
         pub turn_deadline: i64,
-        /// The time of the event.
+        /// The event time.
         pub timestamp: i64,
     }
 }
 
 event! {
-    /// One side has committed to a reservation price.
+    /// One side committed to a reservation price.
     pub struct ZopaCommitted {
-        /// The negotiation's address.
+        /// The negotiation.
         pub negotiation_id: Address,
         /// The party that committed.
         pub agent: Address,
-        /// The phase of the comparison after this step.
+        /// The comparison phase after this step.
         pub phase: ZopaPhase,
-        /// The time of the event.
+        /// The event time.
         pub timestamp: i64,
     }
 }
 
 event! {
-    /// One side has revealed a reservation price.
+    /// One side revealed a reservation price.
     pub struct ZopaRevealed {
-        /// The negotiation's address.
+        /// The negotiation.
         pub negotiation_id: Address,
         /// The party that revealed.
         pub agent: Address,
         /// The reservation price.
         pub price: u64,
-        /// The phase of the comparison after this step.
+        /// The comparison phase after this step.
         pub phase: ZopaPhase,
-        /// The midpoint of the zone, which either side can accept; zero until both prices are revealed, and
-        /// if no zone exists.
+        /// The zone's midpoint, which either side can accept; zero
+        /// until both prices are revealed, and if no zone exists.
         pub midpoint: u64,
-        /// The time of the event.
+        /// The event time.
         pub timestamp: i64,
     }
 }
 
 event! {
-    /// One side has made an offer.
+    /// One side made an offer.
     pub struct OfferSubmitted {
-        /// The negotiation's address.
+        /// The negotiation.
         pub negotiation_id: Address,
         /// The party that offered.
         pub offerer: Address,
@@ -191,39 +191,39 @@ event! {
         pub round: u8,
         /// The effective escrow after this round's decay.
         pub effective_escrow: u64,
-        /// The time of the event.
+        /// The event time.
         pub timestamp: i64,
     }
 }
 
 event! {
-    /// One side has accepted the other's offer, or the midpoint.
+    /// One side accepted the other's offer, or the midpoint.
     pub struct OfferAccepted {
-        /// The negotiation's address.
+        /// The negotiation.
         pub negotiation_id: Address,
         /// The party that accepted.
         pub accepted_by: Address,
         /// The agreed price.
         pub amount: u64,
-        /// The round of the offer; 0 for the midpoint.
+        /// The offer's round; 0 for the midpoint.
         pub round: u8,
-        /// The time of the event.
+        /// The event time.
         pub timestamp: i64,
     }
 }
 
 event! {
-    /// The seller has claimed a milestone, and the buyer has a review window to dispute it.
+    /// The seller claimed a milestone, which the buyer can dispute within a review window.
     pub struct MilestoneClaimed {
-        /// The negotiation's address.
+        /// The negotiation.
         pub negotiation_id: Address,
         /// The milestone, from 0.
         pub index: u8,
-        /// The end of the review window. From then on anyone can release the milestone.
+        /// The review window's end. From then on anyone can release the milestone.
         pub review_deadline: i64,
         /// The delivery hash, as stated by the seller.
         pub evidence: [u8; 32],
-        /// The time of the event.
+        /// The event time.
         pub timestamp: i64,
     }
 }
@@ -231,7 +231,7 @@ event! {
 event! {
     /// A milestone is paid.
     pub struct MilestoneReleased {
-        /// The negotiation's address.
+        /// The negotiation.
         pub negotiation_id: Address,
         /// The milestone, from 0.
         pub index: u8,
@@ -239,29 +239,29 @@ event! {
         pub seller_amount: u64,
         /// The fee.
         pub fee: u64,
-        /// The time of the event.
+        /// The event time.
         pub timestamp: i64,
     }
 }
 
 event! {
-    /// The buyer has disputed a milestone, and the arbiter decides.
+    /// The buyer disputed a milestone; the arbiter decides.
     pub struct MilestoneDisputed {
-        /// The negotiation's address.
+        /// The negotiation.
         pub negotiation_id: Address,
         /// The milestone, from 0.
         pub index: u8,
         /// The complaint hash, as stated by the buyer.
         pub evidence: [u8; 32],
-        /// The time of the event.
+        /// The event time.
         pub timestamp: i64,
     }
 }
 
 event! {
-    /// The arbiter has divided a disputed milestone.
+    /// The arbiter divided a disputed milestone.
     pub struct DisputeResolved {
-        /// The negotiation's address.
+        /// The negotiation.
         pub negotiation_id: Address,
         /// The milestone, from 0.
         pub index: u8,
@@ -271,16 +271,16 @@ event! {
         pub fee: u64,
         /// The buyer's amount, without the bond.
         pub buyer_amount: u64,
-        /// The time of the event.
+        /// The event time.
         pub timestamp: i64,
     }
 }
 
 event! {
-    /// The milestones' deadline has passed, and all undecided milestones are decided. Each mask has a bit for
-    /// each milestone.
+    /// The milestone deadline passed, and all undecided milestones
+    /// are decided. Each mask holds a bit for each milestone.
     pub struct DeadlineSettled {
-        /// The negotiation's address.
+        /// The negotiation.
         pub negotiation_id: Address,
         /// The milestones that were claimed and not disputed. They are paid.
         pub released: u8,
@@ -294,7 +294,7 @@ event! {
         pub fee: u64,
         /// The buyer's amount, without the bond.
         pub buyer_amount: u64,
-        /// The time of the event.
+        /// The event time.
         pub timestamp: i64,
     }
 }
@@ -302,7 +302,7 @@ event! {
 event! {
     /// Both parties have ended an accepted negotiation with a split of their own.
     pub struct AgreementSettled {
-        /// The negotiation's address.
+        /// The negotiation.
         pub negotiation_id: Address,
         /// The seller's amount for the undecided milestones, after the fee.
         pub seller_amount: u64,
@@ -312,7 +312,7 @@ event! {
         pub buyer_amount: u64,
         /// The buyer's part of the bond.
         pub bond_to_buyer: u64,
-        /// The time of the event.
+        /// The event time.
         pub timestamp: i64,
     }
 }
@@ -322,7 +322,7 @@ event! {
     /// (fee included) + decay + buyer's refund. A PayoutRecorded follows for each amount that
     /// could not be delivered.
     pub struct NegotiationSettled {
-        /// The negotiation's address.
+        /// The negotiation.
         pub negotiation_id: Address,
         /// The buyer.
         pub buyer: Address,
@@ -336,11 +336,11 @@ event! {
         pub protocol_fee: u64,
         /// The decay of all rounds.
         pub escrow_decay_total: u64,
-        /// The time of the event.
+        /// The event time.
         pub timestamp: i64,
-        /// The mint of the payment.
+        /// The payment's mint.
         pub token_mint: Address,
-        /// SHA-256 of the service's description.
+        /// The service description's SHA-256.
         pub service_hash: [u8; 32],
         /// The metadata that the parties agreed on: the accepted offer's, or for the midpoint the creation's.
         pub metadata: [u8; 64],
@@ -348,63 +348,63 @@ event! {
 }
 
 event! {
-    /// A deadline has passed, and the escrow is refunded. A PayoutRecorded follows for each amount that could
-    /// not be delivered.
+    /// A deadline passed, and the escrow is refunded. A PayoutRecorded
+    /// follows for each amount that could not be delivered.
     pub struct NegotiationExpired {
-        /// The negotiation's address.
+        /// The negotiation.
         pub negotiation_id: Address,
         /// The buyer's refund: the escrow less the decay.
         pub refund_amount: u64,
         /// The number of offers.
         pub rounds_completed: u8,
-        /// The time of the event.
+        /// The event time.
         pub timestamp: i64,
     }
 }
 
 event! {
-    /// One side has rejected, or the reservation prices left no zone, and the escrow is refunded. A
-    /// PayoutRecorded follows for each amount that could not be delivered.
+    /// One side rejected, or the reservation prices left no zone, and the escrow is refunded. A PayoutRecorded
+    /// follows for each amount that could not be delivered.
     pub struct NegotiationRejected {
-        /// The negotiation's address.
+        /// The negotiation.
         pub negotiation_id: Address,
-        /// The party that rejected; the negotiation's own address if the prices left no zone.
+        /// The party that rejected; the negotiation itself if the prices left no zone.
         pub rejected_by: Address,
         /// The buyer's refund: the escrow less the decay.
         pub refund_amount: u64,
         /// The number of offers.
         pub rounds_completed: u8,
-        /// The time of the event.
+        /// The event time.
         pub timestamp: i64,
     }
 }
 
 event! {
-    /// All or part of the seller's bond has left the deposit.
+    /// All or part of the seller's bond left the deposit.
     pub struct BondSettled {
-        /// The negotiation's address.
+        /// The negotiation.
         pub negotiation_id: Address,
         /// The party that it belongs to now.
         pub to: Address,
         /// The amount.
         pub amount: u64,
-        /// The time of the event.
+        /// The event time.
         pub timestamp: i64,
-        /// The reason of this end of the bond.
+        /// The reason for releasing the bond.
         pub reason: BondReason,
     }
 }
 
 event! {
-    /// A payment could not be delivered, and the party can claim it.
+    /// A payment could not be delivered; the party can claim it.
     pub struct PayoutRecorded {
-        /// The negotiation's address.
+        /// The negotiation.
         pub negotiation_id: Address,
         /// The party.
         pub party: Address,
         /// The amount.
         pub amount: u64,
-        /// The time of the event.
+        /// The event time.
         pub timestamp: i64,
     }
 }
@@ -412,27 +412,27 @@ event! {
 event! {
     /// A recorded payment is delivered.
     pub struct PayoutClaimed {
-        /// The negotiation's address.
+        /// The negotiation.
         pub negotiation_id: Address,
         /// The party.
         pub party: Address,
         /// The amount.
         pub amount: u64,
-        /// The time of the event.
+        /// The event time.
         pub timestamp: i64,
     }
 }
 
 event! {
-    /// The negotiation's accounts are closed. The rent has gone to the buyer.
+    /// The negotiation's accounts are closed. The rent went to the buyer.
     pub struct NegotiationClosed {
-        /// The negotiation's address.
+        /// The negotiation.
         pub negotiation_id: Address,
         /// The signer that closed it.
         pub closed_by: Address,
         /// The treasury's amount: fee, decay and, except in wrapped SOL, donations to the vault.
         pub swept: u64,
-        /// The time of the event.
+        /// The event time.
         pub timestamp: i64,
     }
 }

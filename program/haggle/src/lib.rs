@@ -4,10 +4,10 @@
 //! reduces the escrow by the decay, and the program pays the accepted offer from the vault. Only the rules in
 //! this crate move the money.
 //!
-//! [`instructions`] contains one file per instruction, with the table row, the rules and the tests.
-//! [`schema`] defines the table, [`state`] the accounts and their rules. [`escrow`] is the only place that
-//! takes tokens out of vaults, and [`settlement`] counts price payments. [`token`], [`math`] and [`runtime`]
-//! form the lower layers.
+//! [`instructions`] contains one file per instruction, with its table row, rules and
+//! tests. [`schema`] defines the table, [`state`] the accounts and their rules.
+//! [`escrow`] is the only place that takes tokens out of vaults, and [`settlement`]
+//! counts price payments. [`token`], [`math`] and [`runtime`] form the lower layers.
 
 #![cfg_attr(any(target_os = "solana", target_arch = "bpf"), no_std)]
 #![deny(clippy::arithmetic_side_effects)]
@@ -30,5 +30,5 @@ pub mod token;
 
 use pinocchio::Address;
 
-/// The program address, which the IDL, the SDK and Anchor.toml take from here.
+/// The program ID, which the IDL, the SDK and Anchor.toml take from here.
 pub const ID: Address = Address::from_str_const("Hag1Z1rRT8aAUR9VbjNLdDQ2iSw8nkW3rtVfAHbe4JDT");

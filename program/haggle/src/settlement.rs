@@ -1,5 +1,5 @@
-//! Price payments, at once or by milestones, and the settlement that follows when the
-//! whole price is decided.
+//! Price payments, at once or by milestones, then
+//! settlement once the whole price is decided.
 
 use crate::error::{HaggleError, Result};
 use crate::event::{BondSettled, NegotiationSettled};
@@ -87,8 +87,8 @@ pub fn settle_when_decided(
     settle(negotiation, forfeited, BondReason::Settlement, now)
 }
 
-/// Takes any held bond out of the deposit, and logs the parts. `decide` returns the part that the buyer gets,
-/// at most all of the bond, and the reason. The caller has already logged the event that caused it.
+/// Takes any held bond from the deposit, and logs the parts. `decide` returns the buyer's part, at most the
+/// whole bond, with the reason. The caller has already logged the event that caused it.
 #[inline(always)]
 pub fn end_bond(
     negotiation: &mut State<'_, Negotiation>,

@@ -4,7 +4,7 @@ use crate::error::{HaggleError, Result};
 use crate::math::{bps, proportion};
 use crate::state::{BondState, Negotiation, OfferSide, ZopaPhase};
 
-/// A bond taken out of the seller's deposit, in base units.
+/// A bond taken from the seller's deposit, in base units.
 #[derive(Clone, Copy)]
 pub struct SettledBond {
     /// The buyer's part.
@@ -22,7 +22,7 @@ impl SettledBond {
 }
 
 impl Negotiation {
-    /// The bond in the vault, in base units.
+    /// The vault's bond, in base units.
     #[inline(always)]
     pub fn held_bond(&self) -> u64 {
         if self.bond_state == BondState::Held {
@@ -39,15 +39,15 @@ impl Negotiation {
         self.zopa_phase == ZopaPhase::BothCommitted && self.buyer_price != 0
     }
 
-    /// Reports whether the seller forfeits the bond by rejecting: the buyer's reservation price is revealed,
-    /// and the buyer has made no offer since.
+    /// Reports whether a seller's rejection forfeits the bond: the buyer's
+    /// reservation price is revealed, and the buyer has made no offer since.
     #[inline(always)]
     pub fn rejection_forfeits_bond(&self) -> bool {
         self.seller_owes_reveal()
             || (self.zopa_phase == ZopaPhase::Revealed && self.current_round == 0)
     }
 
-    /// The decay that the seller bears if there is no deal, in base units: the decay of the seller's offers, in
+    /// The decay borne by the seller if there is no deal, in base units: the decay of the seller's offers, in
     /// even rounds. `silent` is the side that did not respond to the latest offer in a whole response window.
     /// It bears that offer's decay, whoever made it.
     #[inline(never)]
@@ -79,8 +79,8 @@ impl Negotiation {
         }
     }
 
-    /// Takes any held bond out of the deposit: at most `to_buyer` for the buyer, the
-    /// rest for the seller.
+    /// Takes any held bond from the deposit: at most
+    /// `to_buyer` for the buyer, the rest for the seller.
     #[inline(always)]
     pub fn take_bond(&mut self, to_buyer: u64) -> SettledBond {
         let bond = self.held_bond();
@@ -102,9 +102,9 @@ impl Negotiation {
         }
     }
 
-    /// The part of the bond that the milestones forfeit: the same share as the buyer got back of the price.
-    /// `undecided_by_arbiter` is the buyer's part of disputes that the arbiter did not decide. It forfeits
-    /// nothing.
+    /// The bond part forfeited by the milestones: the same share as the
+    /// buyer got back of the price. `undecided_by_arbiter` is the buyer's
+    /// part of disputes not decided by the arbiter. It forfeits nothing.
     ///
     /// # Errors
     /// Overflow if more was paid than the price.

@@ -29,11 +29,11 @@ account! {
         pub total_settled_volume: u64,
         /// The fees of closed negotiations, totaling all mints' base units. Saturates.
         pub total_fees_collected: u64,
-        /// Whether the creation of negotiations is stopped.
+        /// Whether creating negotiations is stopped.
         pub is_paused: Flag,
-        /// The bump of the account's address.
+        /// The account address bump.
         pub bump: u8,
-        /// The named successor of the authority; zero unless named.
+        /// The authority's named successor; zero unless named.
         pub pending_authority: Address,
     }
     version: None;
@@ -44,7 +44,7 @@ account! {
 
 const _: () = assert!(ProtocolConfig::SIZE == 143);
 
-/// The values that the authority chooses.
+/// The values chosen by the authority.
 pub struct Defaults {
     /// The wallet whose token accounts receive fees and decay.
     pub treasury: Address,
@@ -88,7 +88,7 @@ impl ProtocolConfig {
     /// The account's address.
     pub const ADDRESS: Address = Address::new_from_array(Self::DERIVED.0);
 
-    /// The bump of the account's address.
+    /// The account address bump.
     pub const BUMP: u8 = Self::DERIVED.1;
 
     /// Requires the authority.

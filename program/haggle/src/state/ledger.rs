@@ -1,4 +1,4 @@
-//! The vault's obligations, from the state alone: decay, fee, and the sum that the vault owes.
+//! The vault's obligations, from the state alone: decay, fee, and the total owed.
 
 use crate::error::{HaggleError, Result};
 use crate::math::bps;
@@ -34,7 +34,7 @@ impl Negotiation {
         bps::floored(amount, self.protocol_fee_bps)
     }
 
-    /// The protocol's earnings, which stay in the vault until the negotiation is closed: decay and fee.
+    /// The protocol's earnings, which stay in the vault until closing: decay and fee.
     ///
     /// # Errors
     /// Overflow if money was not conserved.
@@ -45,8 +45,8 @@ impl Negotiation {
             .ok_or(HaggleError::Overflow.into())
     }
 
-    /// The sum that the vault owes to the protocol and the parties, undecided milestones and the bond
-    /// included.
+    /// The vault's debt to the protocol and the parties,
+    /// undecided milestones and the bond included.
     ///
     /// # Errors
     /// Overflow if money was not conserved.
@@ -131,7 +131,7 @@ mod tests {
         let (fixture, deal) = Fixture::accepted(&THIRDS);
         let mut negotiation = fixture.negotiation(&deal);
         assert_eq!(negotiation.owed(), Ok(100_000 + PRICE + BOND));
-        // The second of the tranches 999,899, 999,900 and 1,000,200 is decided, and half paid.
+        // Of tranches 999,899, 999,900 and 1,000,200 the second is decided, and half paid.
         negotiation.milestones_decided = 0b010;
         negotiation.paid_gross = 499_950;
         let undecided = 999_899 + 1_000_200;

@@ -1,8 +1,8 @@
 //! Milestones: tranches of the agreed price.
 //!
-//! A claimed milestone is under review until the buyer releases or disputes it; never two at a time. A
-//! disputed milestone waits for the arbiter. The masks of the account hold a bit for each claimed, disputed
-//! and decided milestone.
+//! A claimed milestone is under review until the buyer releases or disputes it;
+//! never two at a time. A disputed milestone waits for the arbiter. The
+//! account's masks hold a bit for each claimed, disputed and decided milestone.
 
 use crate::constants::{MILESTONE_SLACK, MIN_ARBITRATION_WINDOW, SECONDS_PER_HOUR};
 use crate::error::{HaggleError, Result};
@@ -10,7 +10,7 @@ use crate::math::bps;
 use crate::state::{Negotiation, NegotiationStatus};
 
 impl Negotiation {
-    /// Reports whether the price is paid by milestones.
+    /// Reports whether payment is by milestones.
     #[inline(always)]
     pub fn has_milestones(&self) -> bool {
         let [first, ..] = self.milestone_bps;
@@ -29,8 +29,8 @@ impl Negotiation {
         review_window(self.review_hours)
     }
 
-    /// The end of the arbiter's time, in Unix seconds: a review window, but at least a day, after the
-    /// milestones' deadline.
+    /// The arbiter's deadline, in Unix seconds: a review window,
+    /// but at least a day, after the milestone deadline.
     #[inline(always)]
     pub fn arbitration_deadline(&self) -> i64 {
         let window = self.review_window();
@@ -92,12 +92,12 @@ impl Negotiation {
         self.milestones_decided == self.all_milestones()
     }
 
-    /// The sum of the tranches of the milestones in `mask`, in base units. Bits of unused milestones add
-    /// nothing.
+    /// The sum of the tranches for the milestones in `mask`,
+    /// in base units. Bits of unused milestones add nothing.
     ///
-    /// Tranche i is the floored price of the shares 0 to i less the floored price of the shares 0 to i-1.
-    /// Amounts do not depend on decision order, and all tranches sum to the price. In the sum of consecutive
-    /// tranches, all prices but the first and the last cancel.
+    /// Tranche i is the floored price of shares 0 to i less the floored price of shares 0 to i-1. Amounts do
+    /// not depend on decision order, and all tranches sum to the price. In the sum of consecutive tranches, all
+    /// prices but the first and the last cancel.
     // The shares sum to 10,000, as checked at creation; a larger share gives a larger floored price, never
     // above the price.
     #[allow(clippy::arithmetic_side_effects)]
@@ -121,8 +121,8 @@ impl Negotiation {
         sum
     }
 
-    /// The halves of the tranches of the milestones in `mask`, in base units: the seller's, and the buyer's
-    /// with the odd units.
+    /// The tranche halves for the milestones in `mask`, in base
+    /// units: the seller's, and the buyer's with the odd units.
     // As for `sum_of`; both halves together never exceed the price.
     #[allow(clippy::arithmetic_side_effects)]
     #[inline(never)]
@@ -146,7 +146,7 @@ impl Negotiation {
         (sellers, buyers)
     }
 
-    /// The undecided part of the price, in base units.
+    /// The price's undecided part, in base units.
     ///
     /// # Errors
     /// Overflow if the decided tranches exceeded the price.

@@ -1,4 +1,4 @@
-//! The accounts that the program writes, and the rules that depend on them alone.
+//! The accounts written by the program, and the rules that depend on them alone.
 //!
 //! [`negotiation`] defines the layout. The rules that read and change it are beside it by subject: [`turn`]
 //! (parties, clock, turns, extensions), [`ledger`] (the vault's obligations), [`bond`], [`milestones`],
@@ -20,5 +20,5 @@ pub use negotiation::{
 
 use crate::schema::table::Record;
 
-/// The rows of the table.
+/// The table rows.
 pub const ACCOUNTS: &[&Record] = &[Negotiation::RECORD, ProtocolConfig::RECORD];

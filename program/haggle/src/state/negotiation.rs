@@ -36,7 +36,7 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// The phase of the comparison of sealed reservation prices.
+    /// The phase of comparing sealed reservation prices.
     pub enum ZopaPhase {
         /// No side has committed to a price.
         NotStarted = 0,
@@ -58,11 +58,11 @@ wire_enum! {
         None = 0,
         /// The bond is in the vault.
         Held = 1,
-        /// All of the bond is returned to the seller.
+        /// The whole bond is returned to the seller.
         Returned = 2,
-        /// All of the bond goes to the buyer.
+        /// The whole bond goes to the buyer.
         Forfeited = 3,
-        /// A part of the bond goes to the buyer, the rest returns to the seller.
+        /// A part goes to the buyer, the rest returns to the seller.
         Split = 4,
     }
 }
@@ -70,10 +70,10 @@ wire_enum! {
 wire_enum! {
     /// Why a bond has left the deposit.
     pub enum BondReason {
-        /// The price is settled. The buyer's part is the share of the bond that equals the refunded share of
-        /// the price.
+        /// The price is settled. The buyer's share of the
+        /// bond equals the refunded share of the price.
         Settlement = 0,
-        /// There is no deal. The buyer's part is the decay that the seller bears.
+        /// There is no deal. The buyer's part is the decay borne by the seller.
         NoDeal = 1,
         /// The seller has seen the buyer's reservation price and walked away.
         Forfeit = 2,
@@ -84,7 +84,7 @@ wire_enum! {
 
 account! {
     /// A negotiation, at the PDA ["negotiation", buyer, seller, session_id]. Amounts use token_mint's base
-    /// units, rates in basis points, times in Unix seconds of the chain's clock.
+    /// units, rates in basis points, times in the chain clock's Unix seconds.
     pub struct Negotiation {
         /// The party that pays.
         pub buyer: Address,
@@ -96,28 +96,28 @@ account! {
         pub status: NegotiationStatus,
         /// The number of offers so far.
         pub current_round: u8,
-        /// The amount of the latest offer or midpoint.
+        /// The latest offered amount, or the midpoint.
         pub current_offer_amount: u64,
         /// The party that made the latest offer; the negotiation's own address for the midpoint; zero until
         /// the first offer.
         pub current_offer_by: Address,
         /// The side that made the latest offer. Meaningless if no offer exists, or for the midpoint.
         pub offer_side: OfferSide,
-        /// SHA-256 of the service's description.
+        /// The service description's SHA-256.
         pub service_hash: [u8; 32],
         /// The deposit.
         pub escrow_amount: u64,
         /// The deposit less the decay of all rounds so far.
         pub effective_escrow: u64,
-        /// The mint of the deposit.
+        /// The deposited mint.
         pub token_mint: Address,
         /// The maximum number of offers, 1 to 20.
         pub max_rounds: u8,
-        /// The decay of the escrow per round, 0 to 1,000.
+        /// The escrow's decay per round, 0 to 1,000.
         pub decay_rate_bps: u16,
         /// The time to answer, in seconds, 60 to 3,600.
         pub response_window: i64,
-        /// The deadline of the bargaining.
+        /// The bargaining deadline.
         pub global_deadline: i64,
         /// The minimum offer, as a share of the effective escrow, 100 to 9,000.
         pub min_offer_bps: u16,
@@ -127,23 +127,23 @@ account! {
         pub zopa_enabled: Flag,
         /// The time of creation. Combined with the address, this identifies the deal.
         pub created_at: i64,
-        /// The time of the latest offer; zero until the first offer.
+        /// The latest offer's time; zero before the first offer.
         pub last_offer_at: i64,
-        /// The time of settlement; zero until settled.
+        /// The time of settlement; zero unless settled.
         pub settled_at: i64,
-        /// The agreed price, fee included; zero until agreed.
+        /// The agreed price, fee included; zero unless agreed.
         pub settled_amount: u64,
-        /// The commitment to the buyer's reservation price; zero until committed.
+        /// The commitment to the buyer's reservation price; zero unless committed.
         pub buyer_commitment: [u8; 32],
-        /// The commitment to the seller's reservation price; zero until committed.
+        /// The commitment to the seller's reservation price; zero unless committed.
         pub seller_commitment: [u8; 32],
-        /// The phase of the comparison of reservation prices.
+        /// The reservation price comparison's phase.
         pub zopa_phase: ZopaPhase,
-        /// The structured metadata of the latest offer, or the creation's until the first offer.
+        /// The latest offer's structured metadata, or the creation's before the first offer.
         pub metadata: [u8; 64],
-        /// The bump of the negotiation's address.
+        /// The negotiation address bump.
         pub bump: u8,
-        /// The bump of the vault's address.
+        /// The vault address bump.
         pub vault_bump: u8,
         /// The layout version.
         pub version: u8,
@@ -152,19 +152,19 @@ account! {
         /// The deadline extension requested in the latest offer and not granted by the opposite side, in
         /// seconds.
         pub pending_extension: u32,
-        /// The bond that the seller deposits with accept_invitation; zero means none.
+        /// The seller's bond, deposited with accept_invitation; zero means none.
         pub bond_required: u64,
         /// The bond state.
         pub bond_state: BondState,
-        /// The buyer's reservation price; zero until revealed.
+        /// The buyer's reservation price; zero unless revealed.
         pub buyer_price: u64,
-        /// The seller's reservation price; zero until revealed.
+        /// The seller's reservation price; zero unless revealed.
         pub seller_price: u64,
         /// The arbiter of disputes about milestones; zero unless milestones exist.
         pub arbiter: Address,
         /// The time to review a claimed milestone, in hours, 1 to 168; zero unless milestones exist.
         pub review_hours: u8,
-        /// Each milestone's share of the price. Milestone i exists if the share is nonzero.
+        /// Each milestone's price share. Milestone i exists if the share is nonzero.
         pub milestone_bps: [u16; 8],
         /// The decided milestones, a bit each.
         pub milestones_decided: u8,
@@ -172,13 +172,13 @@ account! {
         pub milestones_claimed: u8,
         /// The disputed milestones, a bit each.
         pub milestones_disputed: u8,
-        /// The deadline of the milestones; zero unless milestones exist.
+        /// The milestone deadline; zero unless milestones exist.
         pub milestone_deadline: i64,
-        /// The recorded payout that the buyer can claim.
+        /// The buyer's recorded, claimable payout.
         pub claimable_buyer: u64,
-        /// The recorded payout that the seller can claim.
+        /// The seller's recorded, claimable payout.
         pub claimable_seller: u64,
-        /// The part of the price that is paid so far, fee included.
+        /// The price part paid so far, fee included.
         pub paid_gross: u64,
     }
     version: Some(Version { field: "version", value: constants::NEGOTIATION_VERSION });
@@ -193,7 +193,7 @@ account! {
 const _: () = assert!(Negotiation::SIZE == constants::MAX_NEGOTIATION_SIZE as usize);
 
 impl Negotiation {
-    /// The seeds of the vault's address.
+    /// The vault address seeds.
     pub const VAULT_SEEDS: &'static [Seed] = &[
         Seed::Const(constants::VAULT_SEED.as_bytes()),
         Seed::Account("negotiation"),

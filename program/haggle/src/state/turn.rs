@@ -1,4 +1,4 @@
-//! Parties, turns, the clock, and extensions of the deadline.
+//! Parties, turns, the clock, and deadline extensions.
 
 use crate::constants::MAX_DEADLINE_SECONDS;
 use crate::error::{HaggleError, Result};
@@ -9,7 +9,7 @@ use pinocchio::Address;
 
 /// The new deadline after offering.
 pub struct Extension {
-    /// The deadline of the bargaining.
+    /// The bargaining deadline.
     pub global_deadline: i64,
     /// The extension not granted yet by the opposite side, in seconds.
     pub pending: u32,
@@ -41,8 +41,8 @@ impl Negotiation {
         }
     }
 
-    /// Requires that the signature is for this deal: `created_at` distinguishes it from every other deal
-    /// using this address.
+    /// Requires a signature for this deal: `created_at`
+    /// distinguishes it from every other deal using this address.
     ///
     /// # Errors
     /// StaleState.
@@ -55,7 +55,7 @@ impl Negotiation {
         }
     }
 
-    /// Requires that the signature is for this deal in this round.
+    /// Requires a signature for this deal in this round.
     ///
     /// # Errors
     /// StaleState.
@@ -68,14 +68,14 @@ impl Negotiation {
         }
     }
 
-    /// Reports whether the parties are bargaining.
+    /// Reports whether bargaining is in progress.
     #[inline(always)]
     pub fn is_bargaining(&self) -> bool {
         let status = self.status;
         status == NegotiationStatus::Proposed || status == NegotiationStatus::Countered
     }
 
-    /// Reports whether the negotiation can be rejected or expire.
+    /// Reports whether rejection and expiry are possible.
     #[inline(always)]
     pub fn is_open(&self) -> bool {
         self.status == NegotiationStatus::Created || self.is_bargaining()
@@ -90,7 +90,7 @@ impl Negotiation {
             || status == NegotiationStatus::Rejected
     }
 
-    /// Requires that the parties are bargaining.
+    /// Requires bargaining to be in progress.
     ///
     /// # Errors
     /// NoZopa if the reservation prices ended the negotiation, otherwise InvalidState.
@@ -127,10 +127,10 @@ impl Negotiation {
         now >= self.turn_deadline
     }
 
-    /// Requires that the turn is not over.
+    /// Requires a turn that is not over.
     ///
     /// # Errors
-    /// Expired from the global deadline on, ResponseWindowExpired from the end of the turn on.
+    /// Expired from the global deadline on, ResponseWindowExpired from the turn's end on.
     #[inline(always)]
     pub fn check_clock(&self, now: i64) -> Result {
         if !self.is_overdue(now) {
@@ -142,7 +142,7 @@ impl Negotiation {
         }
     }
 
-    /// Starts the turn of the side that moves next.
+    /// Starts the next side's turn.
     ///
     /// # Errors
     /// Overflow if the clock exceeds the i64 range.

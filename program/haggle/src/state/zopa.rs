@@ -8,7 +8,7 @@ use crate::state::{Negotiation, NegotiationStatus, OfferSide, ZopaPhase};
 use pinocchio::address::address_eq;
 use pinocchio::Address;
 
-/// A step of the comparison. The steps follow in this order, each within the acting side's turn.
+/// A comparison step. The steps follow in this order, each within the acting side's turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
     /// A side commits to a reservation price.
@@ -37,8 +37,8 @@ impl Negotiation {
         }
     }
 
-    /// Requires that the comparison is over, or that the negotiation has none: only then can the parties
-    /// offer.
+    /// Requires the comparison to be over, or the negotiation
+    /// to have none: only then can the parties offer.
     ///
     /// # Errors
     /// InvalidState.
@@ -52,9 +52,9 @@ impl Negotiation {
         }
     }
 
-    /// Reports whether the reservation price is in range: from the minimum offer for the whole escrow, but at
-    /// least 1, to the escrow. A party that commits to a price out of range cannot reveal it, and bears the
-    /// consequences of not revealing.
+    /// Reports whether a reservation price is in range: from the minimum offer for the
+    /// whole escrow, but at least 1, to the escrow. A party that commits to a price
+    /// out of range cannot reveal it, and bears the consequences of not revealing.
     #[inline(always)]
     pub fn allows_price(&self, price: u64) -> bool {
         let escrow = self.escrow_amount;
@@ -80,13 +80,13 @@ impl Negotiation {
         ])
     }
 
-    /// Reports whether the current offer is the midpoint of the zone, which either side may accept.
+    /// Reports whether the zone's midpoint is the current offer, which either side may accept.
     #[inline(always)]
     pub fn has_midpoint(&self, negotiation_id: &Address) -> bool {
         address_eq(&self.current_offer_by, negotiation_id)
     }
 
-    /// Reports whether the revealed reservation prices ended the negotiation, because they left no zone.
+    /// Reports whether revealed reservation prices ended the negotiation, because they left no zone.
     #[inline(always)]
     pub fn ended_without_zone(&self) -> bool {
         self.status == NegotiationStatus::Rejected && self.zopa_phase == ZopaPhase::Revealed && {

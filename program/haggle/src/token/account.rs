@@ -8,16 +8,16 @@ use crate::token::extensions::{
 use pinocchio::address::address_eq;
 use pinocchio::{AccountView, Address};
 
-/// Requires a mint that can hold an escrow: an initialized SPL Token mint, or a Token-2022 mint if the
-/// extensions cannot take, block, tax or hide tokens. Such a mint cannot be closed or move to another
-/// program, so a single check at creation is enough.
+/// Requires a mint that can hold an escrow: an initialized SPL Token mint, or a
+/// Token-2022 mint if the extensions cannot take, block, tax or hide tokens. Such a
+/// mint cannot be closed or move to another program, so checking at creation is enough.
 ///
 /// # Errors
 /// UnsupportedMint.
 #[inline(always)]
 pub fn check_mint(account: &AccountView) -> Result {
     const IS_INITIALIZED: usize = 45;
-    // SAFETY: a token program owns the data, and this program never changes it.
+    // SAFETY: the mint's program owns the data, and this program never changes it.
     let data = unsafe { account.borrow_unchecked() };
     let is_harmless = if address_eq(account.owner(), &programs::TOKEN) {
         data.len() == MINT_BASE
@@ -35,12 +35,12 @@ pub fn check_mint(account: &AccountView) -> Result {
 #[inline(always)]
 pub fn has_decimals(mint: &AccountView, decimals: u8) -> bool {
     const DECIMALS: usize = 44;
-    // SAFETY: a token program owns the data, and this program never changes it.
+    // SAFETY: the mint's program owns the data, and this program never changes it.
     let data = unsafe { mint.borrow_unchecked() };
     data.get(DECIMALS) == Some(&decimals)
 }
 
-/// A mint, and the mint's token program if known.
+/// A mint, with the mint's token program if known.
 #[derive(Clone, Copy)]
 pub struct Currency<'a> {
     mint: &'a Address,
@@ -69,11 +69,11 @@ impl<'a> Currency<'a> {
     }
 }
 
-/// A token account view. It must be dropped before another program is called.
+/// A view of token account data. It must be dropped before another program is called.
 pub struct TokenAccount<'a>(&'a [u8]);
 
 impl<'a> TokenAccount<'a> {
-    /// The size of token accounts without extensions, in bytes.
+    /// The base size of token accounts, in bytes.
     pub const SIZE: usize = BASE;
     const MINT: usize = 0;
     const OWNER: usize = 32;
@@ -161,7 +161,7 @@ impl<'a> TokenAccount<'a> {
             != 0
     }
 
-    /// Reports whether the mint's freeze authority has frozen the account.
+    /// Reports whether the mint's freeze authority froze the account.
     #[inline(always)]
     pub fn is_frozen(&self) -> bool {
         *self.bytes(Self::STATE) == [Self::FROZEN]
@@ -196,9 +196,9 @@ pub fn check_token_account(
     }
 }
 
-/// Reports whether the party can be paid to this account. If not, the account must be the
-/// party's associated token account, and the payment is recorded instead. So no sender can
-/// choose another unpayable account.
+/// Reports whether the party can be paid to this account. If not, the
+/// account must be the party's associated token account; the payment is then
+/// recorded instead. So no sender can choose another unpayable account.
 ///
 /// An account with a delegate or close authority is paid only if the party signs: otherwise the sender of the
 /// transaction could choose, among the party's accounts, an account under the sender's control.

@@ -1,11 +1,11 @@
-//! A token program call with all transfers for an instruction.
+//! The call with all token transfers for an instruction.
 //!
 //! SPL Token takes them as a batch, which saves the base cost for further calls. The library's batch repeats
-//! the source and the authority for every transfer, and copying them would cost most of such a call; here
-//! each account is listed once. Token-2022 has no batch and is called once per instruction.
+//! source and authority for every transfer, and copying them would cost most of such a call; here each account
+//! is listed once. Token-2022 has no batch and is called once per instruction.
 //!
-//! Transfers are plain, without mint and decimals: every amount uses base units, the mints are checked at
-//! creation, and none of the allowed extensions needs the mint.
+//! Plain transfers omit mint and decimals: every amount uses base units, the mints are checked at creation, and
+//! none of the allowed extensions needs the mint.
 
 use crate::error::{HaggleError, Result};
 use crate::runtime::programs;
@@ -20,10 +20,10 @@ use pinocchio::{AccountView, Address};
 const MAX_INSTRUCTIONS: usize = 4;
 /// Three accounts per instruction.
 const MAX_METAS: usize = MAX_INSTRUCTIONS * 3;
-/// The source, the authority, three recipients, and the recipient of the rent.
+/// The source, the authority, three recipients, and the rent recipient.
 const MAX_VIEWS: usize = 2 + 3 + 1;
-/// The batch's number, a header of two bytes per instruction, and the longest data: nine bytes per transfer
-/// and one for closing, or 33 for an initialization and nine for a transfer.
+/// The batch's number, a two-byte header per instruction, then the longest data: nine bytes per transfer and
+/// one for closing, or 33 for an initialization and nine for a transfer.
 const MAX_DATA: usize = 1 + 2 * MAX_INSTRUCTIONS + 33 + 9;
 
 /// The frame for a batch's first instruction: the batch's number and a header.
@@ -151,9 +151,9 @@ impl<'a> TokenCall<'a> {
         self.views_len += 1;
     }
 
-    /// Makes a deposit, whose owner signs the transaction. It is a batch even if it is a single transfer: a
-    /// cluster whose token program lacks batches fails here, before anything is in escrow, and not later with
-    /// two payments.
+    /// Makes a deposit, whose owner signs the transaction. It is a batch even
+    /// for one transfer: a cluster whose token program lacks batches fails
+    /// here, before anything is in escrow, and not later with two payments.
     ///
     /// If an instruction fails, so does the whole transaction.
     #[inline(always)]
@@ -161,8 +161,8 @@ impl<'a> TokenCall<'a> {
         self.invoke(true, &[]);
     }
 
-    /// Makes payments from a vault, with the authority's signature. A single instruction is sent without the
-    /// batch frame.
+    /// Makes payments from a vault, with the authority's
+    /// signature. A single instruction omits the batch frame.
     ///
     /// If an instruction fails, so does the whole transaction.
     #[inline(always)]
@@ -205,7 +205,7 @@ impl<'a> TokenCall<'a> {
     }
 }
 
-/// The batch's instructions, for a program without batches.
+/// The batch's instructions, for programs that lack batches.
 struct SeparateCalls<'a> {
     metas: &'a [InstructionAccount<'a>],
     views: &'a [CpiAccount<'a>],

@@ -1,12 +1,12 @@
 //! The Token-2022 extensions that escrow allows.
 //!
 //! An account with extensions contains a byte behind the first 165 bytes (mints are zero-padded to this
-//! length): 1 for mints, 2 for token accounts. Then the extensions follow: a number of two bytes, a length of
-//! two bytes, and the value. Number 0 ends the list, and so does the end of the data.
+//! length): 1 for mints, 2 for token accounts. Then the extensions follow: a two-byte number, a two-byte
+//! length, and the value. Number 0 ends the list, and so does the end of the data.
 //!
 //! The lists of this file name the allowed extensions, so the program refuses unknown ones.
 
-/// The size of token accounts without extensions, in bytes.
+/// The base size of token accounts, in bytes.
 pub const BASE: usize = 165;
 /// The offset of the byte that distinguishes mints from token accounts.
 const TYPE: usize = BASE;
@@ -14,7 +14,7 @@ const TYPE: usize = BASE;
 const LIST: usize = TYPE + 1;
 const TYPE_MINT: u8 = 1;
 const TYPE_ACCOUNT: u8 = 2;
-/// The size of mints without extensions, in bytes.
+/// The base size of mints, in bytes.
 pub const MINT_BASE: usize = 82;
 /// The multisignature size. Token-2022 gives neither mints nor token accounts this size.
 const MULTISIG: usize = 355;
@@ -61,8 +61,8 @@ fn is_harmless_extended_mint(data: &[u8]) -> bool {
         })
 }
 
-/// Reports whether Token-2022 account data, longer than the size without extensions, belongs to a token
-/// account.
+/// Reports whether Token-2022 account data, longer
+/// than the base size, is a token account's.
 #[inline(always)]
 pub fn is_extended_account(data: &[u8]) -> bool {
     list_of(data, TYPE_ACCOUNT).is_some()
@@ -108,8 +108,8 @@ fn is_zero(bytes: &[u8]) -> bool {
     true
 }
 
-/// Reports whether the list is well formed and contains up to `most` extensions, all allowed. A single byte
-/// at the end is ignored, as in Token-2022.
+/// Reports whether a well-formed list contains up to `most` extensions,
+/// all allowed. One byte at the end is ignored, as in Token-2022.
 #[inline(always)]
 fn each_is(list: &[u8], most: usize, allowed: impl Fn(u16, &[u8]) -> bool) -> bool {
     let mut rest = list;
@@ -140,7 +140,7 @@ fn each_is(list: &[u8], most: usize, allowed: impl Fn(u16, &[u8]) -> bool) -> bo
 mod tests {
     use super::*;
 
-    /// All Token-2022 extension numbers, many unused ones, and the largest one.
+    /// All Token-2022 extension numbers, many of them unused, and the largest number.
     fn numbers() -> impl Iterator<Item = u16> {
         (0..=40).chain([255, 256, 0x1200, 0x7fff, 0xffff])
     }

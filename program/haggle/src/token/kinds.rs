@@ -13,7 +13,7 @@ use core::marker::PhantomData;
 use pinocchio::address::address_eq;
 use pinocchio::{AccountView, Address};
 
-/// A token account owner.
+/// The owner of token accounts.
 pub trait Owner {
     /// The address.
     fn address<'c, R: Row>(call: &'c Checked<'_, R>) -> &'c Address;
@@ -142,7 +142,7 @@ impl<'a> Destination<'a> {
     }
 }
 
-/// The mint of the negotiation's escrow.
+/// The negotiation's escrow mint.
 pub struct EscrowMint;
 
 impl Kind<'_> for EscrowMint {
@@ -154,7 +154,7 @@ impl Kind<'_> for EscrowMint {
     }
 }
 
-/// The mint of the negotiation's escrow, for an instruction that reads the decimals.
+/// The negotiation's escrow mint, for an instruction that reads the decimals.
 pub struct ReadMint<'a>(&'a AccountView);
 
 impl<'a> Kind<'a> for ReadMint<'a> {
@@ -168,7 +168,7 @@ impl<'a> Kind<'a> for ReadMint<'a> {
 }
 
 impl ReadMint<'_> {
-    /// Reports whether the mint has these decimals.
+    /// Reports whether the mint uses these decimals.
     #[inline(always)]
     pub fn has_decimals(&self, decimals: u8) -> bool {
         has_decimals(self.0, decimals)
@@ -204,7 +204,7 @@ impl<'a> NewMint<'a> {
         check_mint(self.0)
     }
 
-    /// Reports whether the mint has these decimals.
+    /// Reports whether the mint uses these decimals.
     #[inline(always)]
     pub fn has_decimals(&self, decimals: u8) -> bool {
         has_decimals(self.0, decimals)
