@@ -20,18 +20,18 @@ func (s Set) recorded(t *testing.T) *Recorded {
 	return r
 }
 
-// ambiguous lists the sessions whose result depends on random numbers: MiCRO repeats a random earlier offer,
-// which the opponent accepts or takes as the basis for a response. In 100 to 1,000 runs with other seeds
-// NegMAS and the engine showed the same share for each result, up to chance. In all other sessions of MiCRO
-// the repeated offers change nothing.
+// ambiguous lists the sessions with results that depend on chance: MiCRO repeats a random earlier offer, which
+// the opponent accepts or takes as the basis for a response. In 100 to 1,000 runs with other seeds NegMAS and
+// the engine showed equal shares for each result, up to chance. In all other sessions of MiCRO the repeated
+// offers change nothing.
 var ambiguous = []Session{
 	{"price", "MiCRO", "TB linear"}, {"price", "MiCRO", "aspiration 0.25"}, {"laptop", "MiCRO", "TFT"},
 	{"genius", "TFT", "MiCRO"}, {"genius", "MiCRO", "TFT"}, {"contract", "TFT", "MiCRO"},
 }
 
-// TestEngineAnswersAsNegmas requires, without ties, the agreement, the step and the utilities of every
-// recorded session, with any seed. For an ambiguous session NegMAS returns several results: with some seed
-// the engine must return a result from this list. No agreement may yield less than a reservation value.
+// TestEngineAnswersAsNegmas requires every recorded session's agreement, step and utilities, with no ties and
+// any seed. For an ambiguous session NegMAS returns several results: with some seed the engine must return a
+// result from this list. No agreement may yield less than a reservation value.
 func TestEngineAnswersAsNegmas(t *testing.T) {
 	set := Sets()[0]
 	sessions := set.recorded(t).Sessions
@@ -80,7 +80,7 @@ func TestEngineAnswersAsNegmas(t *testing.T) {
 	}
 }
 
-// TestAnswersAreThoseOfTheScenarios requires answers for every session, from the files that are here.
+// TestAnswersAreThoseOfTheScenarios requires answers for every session, from the current scenario files.
 func TestAnswersAreThoseOfTheScenarios(t *testing.T) {
 	for _, set := range Sets() {
 		r := set.recorded(t)
@@ -152,8 +152,8 @@ func TestAnswersDifferByAgreementStepAndUtility(t *testing.T) {
 }
 
 // TestTiesAndDiscountsAreThoseOfNegmas requires NegMAS' results where most outcomes share their utility with
-// others, and where utilities fall over time. It also checks that the results depend on the order of equal
-// utilities, and on the discounts.
+// others, and where utilities fall over time. It also checks that results depend on how equal utilities are
+// sorted, and on the discounts.
 func TestTiesAndDiscountsAreThoseOfNegmas(t *testing.T) {
 	for _, set := range Sets()[1:] {
 		recorded := set.recorded(t)

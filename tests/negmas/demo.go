@@ -37,7 +37,7 @@ type DemoPrices struct {
 	Reservation uint64 `json:"reservation"`
 }
 
-// NewDemo returns the set with the terms of the demonstration.
+// NewDemo returns the set with the demonstration's terms.
 func NewDemo() Demo {
 	t, b, s := roundrobin.Terms, roundrobin.Buyer, roundrobin.Seller
 	return Demo{
@@ -47,7 +47,7 @@ func NewDemo() Demo {
 	}
 }
 
-// Lacking returns the reason why NegMAS cannot predict a strategy of the demonstration. It returns "" if it can.
+// Lacking explains why NegMAS cannot predict a strategy of the demonstration. It returns "" if it can.
 func (Demo) Lacking(name string) string {
 	return map[string]string{
 		"tit-for-tat": "Faratin's relative tactic. NegMAS' tit-for-tat returns the other side's step in utility instead " +
@@ -59,7 +59,7 @@ func (Demo) Lacking(name string) string {
 	}[name]
 }
 
-// Pairs returns the strategies of all negotiations of the demonstration in their order: buyer and seller.
+// Pairs returns the demonstration's negotiations, in order, as pairs of strategies: buyer and seller.
 func (Demo) Pairs() (pairs []Session) {
 	for _, buyer := range roundrobin.Strategies {
 		for _, seller := range roundrobin.Strategies {

@@ -11,9 +11,9 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/roundrobin"
 )
 
-// TestDemoPredictsAsNegmas requires the demonstration's prediction for every negotiation played by NegMAS:
-// all offers, their number, and the agreement. A GENIUS agent's offer can be one base unit off NegMAS', which
-// always rounds in the agent's favor: see [Demo.PredictUp].
+// TestDemoPredictsAsNegmas requires the demonstration's prediction for every negotiation played by NegMAS: all
+// offers, their number, the agreement. A GENIUS agent's offer can be one base unit off NegMAS', which always
+// rounds in the agent's favor: see [Demo.PredictUp].
 func TestDemoPredictsAsNegmas(t *testing.T) {
 	demo := NewDemo()
 	exact, ruled := 0, 0

@@ -13,7 +13,7 @@ import (
 
 // File is a domain with one profile in a format. Its utilities are compared with NegMAS'.
 type File struct {
-	// Name is the directory of the files.
+	// Name is the directory name.
 	Name string
 	// Format is the file extension, with no dot: yml, json or xml.
 	Format string
@@ -27,24 +27,24 @@ type FileAnswer struct {
 	Reserved float64 `json:"reserved"`
 	// Utilities covers all outcomes, or [File.Outcomes] if given.
 	Utilities []float64 `json:"utilities"`
-	// Discounted holds the values of the same outcomes, and of no agreement, in step 3 and at half of the
-	// time. It is nil if there is no discount.
+	// Discounted holds these outcomes' values, and no agreement's, in step 3 and at half of the time. It is nil
+	// if there is no discount.
 	Discounted []float64 `json:"discounted"`
 }
 
-// FileAnswers contains NegMAS' results for the files written by this package and by NegMAS.
+// FileAnswers contains NegMAS' results for files written by this package and by NegMAS.
 type FileAnswers struct {
 	Version string       `json:"version"`
 	Written []FileAnswer `json:"written"`
 	Dumped  []FileAnswer `json:"dumped"`
 }
 
-// paths returns the paths to the domain and the profile within a directory.
+// paths returns the domain's and profile's paths within a directory.
 func paths(root, name, format string) (domain, profile string) {
 	return filepath.Join(root, name, "domain."+format), filepath.Join(root, name, "profile."+format)
 }
 
-// Write writes the files to a directory.
+// Write writes domain and profile to a directory.
 func (f File) Write(root string) error {
 	domainPath, profilePath := paths(root, f.Name, f.Format)
 	if err := os.MkdirAll(filepath.Dir(domainPath), 0o755); err != nil {
@@ -71,7 +71,7 @@ func (f File) Write(root string) error {
 	return err
 }
 
-// ReadFiles reads the files with a name and format from a directory.
+// ReadFiles reads the domain and profile with a name and format from a directory.
 func ReadFiles(root, name, format string, options scenario.Options) (*bargain.Preferences, error) {
 	domainPath, profilePath := paths(root, name, format)
 	domainText, err := os.ReadFile(domainPath)
@@ -99,8 +99,8 @@ func (f File) Outcomes() (list []bargain.Outcome) {
 	return list
 }
 
-// Plan returns the file as an entry in the input of files.py, with NegMAS' outcome values. They are texts for
-// names and for GENIUS' list items.
+// Plan returns the file as an input entry for files.py, with NegMAS' outcome values. They are texts for names
+// and for GENIUS' list items.
 func (f File) Plan(root string) any {
 	domainPath, profilePath := paths(root, f.Name, f.Format)
 	domain := f.p.Domain()
@@ -121,8 +121,7 @@ func (f File) Plan(root string) any {
 		"outcomes": outcomes}
 }
 
-// Files returns the files that this package writes: all kinds of domains and utilities, in each format that
-// can express them.
+// Files returns this package's files: all kinds of domains and utilities, in each format that can express them.
 func Files() ([]File, error) {
 	thousandth := func(n int64) fixed.Number { return fixed.Ratio(n, 1000) }
 	table := func(thousandths ...int64) (t utility.Table) {

@@ -22,7 +22,7 @@ func fileAnswers(t *testing.T) *FileAnswers {
 	return answers
 }
 
-// requireAnswer requires NegMAS' utilities for outcomes, and the discounted values in step 3.
+// requireAnswer requires NegMAS' utilities for outcomes, and discounted values in step 3.
 func requireAnswer(t *testing.T, want FileAnswer, p *bargain.Preferences, outcomes []bargain.Outcome) {
 	require.Equal(t, want.Reserved, p.Reservation().Float())
 	require.Len(t, want.Utilities, len(outcomes))
@@ -38,8 +38,8 @@ func requireAnswer(t *testing.T, want FileAnswer, p *bargain.Preferences, outcom
 	}
 }
 
-// TestNegmasReadsTheWrittenFiles requires that NegMAS has read the files in their current form and has
-// computed the written utilities, which package scenario also reads back.
+// TestNegmasReadsTheWrittenFiles requires that NegMAS has read the current files and computed the written
+// utilities, which package scenario also reads back.
 func TestNegmasReadsTheWrittenFiles(t *testing.T) {
 	files, err := Files()
 	require.NoError(t, err)

@@ -15,9 +15,9 @@ type Recorded struct {
 	Python  string `json:"python"`
 	// Negotiators is the number of classes of negotiators that NegMAS exports.
 	Negotiators int `json:"negotiators,omitempty"`
-	// Seeds is the number of runs, each with another seed, for a session including random offers.
+	// Seeds is the number of runs, each with another seed, for a session with a random strategy.
 	Seeds int `json:"seeds"`
-	// Scenarios holds the SHA-256 of each scenario's files.
+	// Scenarios holds each scenario's SHA-256.
 	Scenarios map[string]string `json:"scenarios"`
 	Sessions  []RecordedSession `json:"sessions"`
 }

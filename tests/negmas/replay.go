@@ -10,18 +10,18 @@ import (
 type Replayed struct {
 	Session
 	Answer Answer
-	// IsSame reports whether NegMAS returned the same result in some run.
+	// IsSame reports whether NegMAS returned this result in some run.
 	IsSame bool
 }
 
 // Replay lists recorded sessions, in order.
 type Replay []Replayed
 
-// tries is the number of seeds that the engine tries in a session including random offers.
+// tries is the number of seeds that the engine tries in a session with a random strategy.
 const tries = 32
 
-// Replay plays the recorded sessions of the set with the engine, from the files in a directory. In a session
-// including random offers it takes the first result that NegMAS also returned.
+// Replay plays the set's recorded sessions with the engine, reading scenarios from a directory. In a session
+// with a random strategy it takes the first result that NegMAS also returned.
 func (s Set) Replay(recorded *Recorded, root string) (replay Replay, err error) {
 	preferences, steps := map[string][2]*bargain.Preferences{}, map[string]int{}
 	for _, setting := range s.Settings {
@@ -55,7 +55,7 @@ func (r Replay) In(scenario string) (sessions Replay) {
 	return sessions
 }
 
-// Same returns the number of sessions whose result NegMAS also returned.
+// Same counts the sessions where NegMAS returned the engine's result.
 func (r Replay) Same() (count int) {
 	for _, session := range r {
 		if session.IsSame {
@@ -65,7 +65,7 @@ func (r Replay) Same() (count int) {
 	return count
 }
 
-// Agreements returns the number of sessions with an agreement.
+// Agreements counts the sessions with an agreement.
 func (r Replay) Agreements() (count int) {
 	for _, session := range r {
 		if session.Answer.Agreement != nil {

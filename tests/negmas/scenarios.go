@@ -13,22 +13,22 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// Setting is a scenario with a deadline. The directory of the same name contains the scenario files.
+// Setting is a scenario with a deadline. It is stored in the directory named after it.
 type Setting struct {
 	Name  string
 	About string
 	// Steps is the number of steps until the deadline.
 	Steps int
-	// Genius reports whether the files are GENIUS' XML. If false, they are NegMAS' YAML.
+	// Genius selects GENIUS' XML as the file format. If false, it is NegMAS' YAML.
 	Genius bool
-	// AsNegmas reports whether the engine orders outcomes of the same utility and discounts as NegMAS.
+	// AsNegmas reports whether the engine orders outcomes with equal utilities, and discounts, as NegMAS does.
 	AsNegmas bool
-	// draw returns the preferences of the two parties.
+	// draw returns both parties' preferences.
 	draw func() ([2]*bargain.Preferences, error)
 }
 
 // Settings returns the scenarios without ties: a party's utilities all differ by at least 0.00005, so results
-// never depend on the order of equal utilities.
+// never depend on how equal utilities are sorted.
 func Settings() []Setting {
 	return []Setting{
 		{Name: "price", About: "101 prices, reservation values .2", Steps: 100, draw: prices(100, 20, 20)},
@@ -64,7 +64,7 @@ func prices(most int64, buyer, seller int64) func() ([2]*bargain.Preferences, er
 	}
 }
 
-// random returns parties whose values are random for each issue.
+// random returns parties with random values for each issue.
 func random(
 	seed uint64, first, second int64, isInteger func(at int) bool, counts ...int,
 ) func() ([2]*bargain.Preferences, error) {
@@ -82,9 +82,9 @@ func random(
 	})
 }
 
-// ranked returns parties whose utilities run between 0 and the size of the domain, divided by the size: an
-// issue that a party values more outweighs all less valued issues. The second party orders the issues in
-// reverse, and each party ranks an issue's values in a different order.
+// ranked returns parties with utilities from 0 to the domain size, divided by this size: an issue that a party
+// values more outweighs all less valued issues. The second party orders the issues in reverse, and each party
+// ranks an issue's values differently.
 func ranked(seed uint64, first, second int64, counts ...int) func() ([2]*bargain.Preferences, error) {
 	return drawn(counts, integers, [2]int64{first, second}, func(side int) ([]utility.Values, error) {
 		source := bargain.NewRandom(seed, uint64(side))
@@ -166,7 +166,7 @@ func drawn(
 	}
 }
 
-// Files returns the paths to the domain and the two profiles within the directory of all scenarios.
+// Files returns the paths to domain and profiles within the directory of all scenarios.
 func (s Setting) Files(root string) []string {
 	extension := ".yml"
 	if s.Genius {
@@ -179,7 +179,7 @@ func (s Setting) Files(root string) []string {
 	return paths
 }
 
-// Write writes the scenario's files to a directory.
+// Write writes the scenario to a directory.
 func (s Setting) Write(root string) error {
 	both, err := s.draw()
 	if err != nil {
@@ -212,7 +212,7 @@ func (s Setting) Write(root string) error {
 	return nil
 }
 
-// Read reads the scenario's files from a directory.
+// Read reads the scenario from a directory.
 func (s Setting) Read(root string) (both [2]*bargain.Preferences, err error) {
 	paths := s.Files(root)
 	var domain *bargain.Domain
@@ -241,7 +241,7 @@ func (s Setting) Read(root string) (both [2]*bargain.Preferences, err error) {
 	return both, nil
 }
 
-// Hash returns the SHA-256 of the scenario's files, as hexadecimal digits.
+// Hash returns the scenario files' SHA-256, as hexadecimal digits.
 func (s Setting) Hash(root string) (string, error) {
 	hash := sha256.New()
 	for _, path := range s.Files(root) {

@@ -38,7 +38,7 @@ func Strategies() []Strategy {
 	}
 }
 
-// Session is a session between two strategies: the first strategy makes the first offer.
+// Session is a session between a pair of strategies: the first strategy makes the first offer.
 type Session struct {
 	Scenario string `json:"scenario"`
 	First    string `json:"first"`
@@ -71,7 +71,7 @@ type Answer struct {
 	Agreement []string `json:"agreement"`
 	// Step is the number of steps that began.
 	Step int `json:"step"`
-	// Utilities lists the first and the second party's utilities. If there is no agreement, they are the
+	// Utilities lists the first party's utility, then the second's. If there is no agreement, they are the
 	// reservation values.
 	Utilities [2]float64 `json:"utilities"`
 	// Offers lists both parties' prices in [Demo]. It is nil in other sets.
@@ -80,11 +80,11 @@ type Answer struct {
 	IsRuled bool `json:"ruled,omitempty"`
 }
 
-// tolerance is how far two utilities can be apart. NegMAS adds up floats, whose error in short sums of
+// tolerance limits the difference of equal utilities. NegMAS adds up floats, whose error in short sums of
 // numbers up to 1 is about 1e-16 each; the engine's numbers have 12 decimals.
 const tolerance = 1e-9
 
-// Equals reports whether two answers share agreement, step, utilities and offers.
+// Equals reports whether answers share agreement, step, utilities and offers.
 func (a Answer) Equals(b Answer) bool {
 	for side := range a.Utilities {
 		if math.Abs(a.Utilities[side]-b.Utilities[side]) > tolerance {
@@ -123,7 +123,7 @@ func Play(
 	return answer, nil
 }
 
-// Find returns the strategy with a name.
+// Find finds a strategy by name.
 func Find(name string) bargain.BOA {
 	for _, known := range Strategies() {
 		if known.Name == name {

@@ -6,10 +6,10 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// Address is an account address.
+// Address identifies an account.
 type Address = solana.PublicKey
 
-// ProgramID is the program's address.
+// ProgramID is the program ID.
 var ProgramID = solana.MustPublicKeyFromBase58("Hag1Z1rRT8aAUR9VbjNLdDQ2iSw8nkW3rtVfAHbe4JDT")
 
 // Programs that the protocol calls, or reads accounts of.
@@ -21,7 +21,7 @@ var (
 	upgradeableLoader = solana.BPFLoaderUpgradeableProgramID
 )
 
-// The wrapped SOL mints, one per token program.
+// The wrapped SOL mints, one per program.
 var (
 	WrappedSOL     = solana.MustPublicKeyFromBase58("So11111111111111111111111111111111111111112")
 	WrappedSOL2022 = solana.MustPublicKeyFromBase58("9pan9bMn5HatX4EJdBwg9VgCa7Uz5HL8N1m5D3NdXejP")
@@ -47,10 +47,10 @@ var (
 	programDataPDA = derive(upgradeableLoader, ProgramID[:])
 )
 
-// ConfigAddress returns the protocol configuration's address.
+// ConfigAddress returns the protocol configuration PDA.
 func ConfigAddress() Address { return configPDA.address }
 
-// ProgramDataAddress returns the program's ProgramData account address.
+// ProgramDataAddress returns the ProgramData account's address.
 func ProgramDataAddress() Address { return programDataPDA.address }
 
 func NegotiationAddress(buyer, seller Address, sessionID uint64) Address {
@@ -59,7 +59,7 @@ func NegotiationAddress(buyer, seller Address, sessionID uint64) Address {
 
 func VaultAddress(negotiation Address) Address { return deriveVault(negotiation).address }
 
-// AssociatedAddress returns a wallet's associated token account address.
+// AssociatedAddress derives a wallet's associated token account.
 func AssociatedAddress(wallet, program, mint Address) Address {
 	return derive(associatedProgram, wallet[:], program[:], mint[:]).address
 }
@@ -73,8 +73,7 @@ func deriveVault(negotiation Address) derived {
 	return derive(ProgramID, []byte("vault"), negotiation[:])
 }
 
-// storedVault recomputes a vault's address from the stored bump. It returns the zero address if the bump is
-// not valid.
+// storedVault derives a vault from the stored bump. For an invalid bump it returns zeros.
 func storedVault(negotiation Address, bump uint8) Address {
 	address, err := solana.CreateProgramAddress([][]byte{[]byte("vault"), negotiation[:], {bump}}, ProgramID)
 	if err != nil {

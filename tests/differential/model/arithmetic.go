@@ -16,15 +16,14 @@ func roundBps(amount uint64, bps uint16) uint64 {
 	return quotient
 }
 
-// mulDiv returns a * b / c, rounded down, with a 128-bit product. b must not exceed c, and c must not be
-// zero.
+// mulDiv returns a * b / c, rounded down, with a 128-bit product. b is at most c, and c is not zero.
 func mulDiv(a, b, c uint64) uint64 {
 	high, low := bits.Mul64(a, b)
 	quotient, _ := bits.Div64(high, low, c)
 	return quotient
 }
 
-// midpoint returns the mean of two amounts, rounded down.
+// midpoint is the mean of two amounts, rounded down.
 func midpoint(a, b uint64) uint64 {
 	sum, carry := bits.Add64(a, b, 0)
 	return sum>>1 | carry<<63
@@ -38,7 +37,7 @@ func saturatingAdd(a, b uint64) uint64 {
 	return sum
 }
 
-// checkedAdd returns a + b and reports whether the sum fits in 64 bits.
+// checkedAdd returns a + b and reports whether it fits in 64 bits.
 func checkedAdd(a, b int64) (sum int64, ok bool) {
 	sum = a + b
 	return sum, (sum >= a) == (b >= 0)

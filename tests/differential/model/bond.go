@@ -8,9 +8,9 @@ const (
 	BondAgreement
 )
 
-// delays returns the decay that each side bears if there is no deal: the decay from this side's offers. If a
-// side let a whole response window pass after the latest offer, it bears that offer's decay instead, whoever
-// made the offer. missed reports whether the turn is over.
+// delays computes each side's decay if there is no deal: the decay from the side's offers. If a side let a
+// whole response window pass after the latest offer, it bears that offer's decay instead, whoever made the
+// offer. missed is true once the turn is over.
 func (n *Negotiation) delays(missed bool) (borne [2]uint64) {
 	worth := n.EscrowAmount
 	for offer := range n.CurrentRound {
@@ -29,7 +29,7 @@ func (n *Negotiation) delays(missed bool) (borne [2]uint64) {
 	return borne
 }
 
-// delayed returns what the bond pays for the seller's delay.
+// delayed returns the bond's payment for the seller's delay.
 func (n *Negotiation) delayed(missed bool) uint64 {
 	return min(n.delays(missed)[Seller], n.BondRequired)
 }

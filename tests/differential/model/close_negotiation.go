@@ -81,9 +81,9 @@ func (i *CloseNegotiation) execute(e *execution) error {
 	return nil
 }
 
-// swept returns the treasury's part of the unclaimed tokens in the vault. Anyone can turn lamports in a vault
-// of wrapped SOL into tokens, so there the treasury gets at most fee and decay, and the buyer gets the rest
-// with the lamports.
+// swept computes the treasury's part of the vault's unclaimed tokens. Anyone can turn lamports in a vault of
+// wrapped SOL into tokens, so there the treasury gets at most fee and decay; the buyer gets the rest with the
+// lamports.
 func (n *Negotiation) swept(unclaimed uint64) uint64 {
 	if isWrappedSOL(n.TokenMint) {
 		return min(unclaimed, n.fee()+n.decay())

@@ -11,7 +11,7 @@ const Success Code = 0
 
 // Errors from the called programs.
 const (
-	// InsufficientFunds is returned by the system program and token programs.
+	// InsufficientFunds is returned by the system and token programs.
 	InsufficientFunds Code = 1
 	// AccountFrozen is returned by token programs.
 	AccountFrozen Code = 17
@@ -90,7 +90,7 @@ var protocolNames = []string{
 	"Overflow", "StaleState", "UnsupportedMint", "PayoutPending",
 }
 
-// String returns the number and the name of the error.
+// String returns the error's number and name.
 func (c Code) String() string {
 	if index := int(c) - int(InvalidState); index >= 0 && index < len(protocolNames) {
 		return strconv.FormatUint(uint64(c), 10) + " " + protocolNames[index]
@@ -111,8 +111,8 @@ func failIf(condition bool, code Code) error {
 	return nil
 }
 
-// firstError returns the first non-nil error. The arguments are an instruction's checks, in the design's
-// order. Go evaluates every argument, so checks must not change anything.
+// firstError returns the first non-nil error. The arguments are an instruction's checks, in the design's order.
+// Go evaluates every argument, so no check may change anything.
 func firstError(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {

@@ -21,7 +21,7 @@ func appendValue(data []byte, value any) []byte {
 	return data
 }
 
-// readValue reads what a pointer points to from data, which must be long enough, and returns the rest.
+// readValue reads a pointer's target from data, which must be long enough, and returns the rest.
 func readValue(data []byte, pointer any) []byte {
 	size, err := binary.Decode(data, binary.LittleEndian, pointer)
 	if err != nil {
@@ -30,14 +30,13 @@ func readValue(data []byte, pointer any) []byte {
 	return data[size:]
 }
 
-// encodeAccount returns an account's data: the discriminator, then the fields in the struct that record
-// points to.
+// encodeAccount encodes an account: the discriminator, then the fields in the struct that record points to.
 func encodeAccount(discriminator []byte, record any) []byte {
 	return appendValue(append([]byte(nil), discriminator...), record)
 }
 
-// decodeAccount reads an account's data into the struct that record points to. It returns false if size or
-// discriminator is wrong.
+// decodeAccount reads an account's data into the struct that record points to. It returns false for a wrong
+// size or discriminator.
 func decodeAccount(data, discriminator []byte, size int, record any) bool {
 	if len(data) != size || string(data[:8]) != string(discriminator) {
 		return false

@@ -23,7 +23,7 @@ var configDiscriminator = discriminator("account", "ProtocolConfig")
 
 func (c *Config) Bytes() []byte { return encodeAccount(configDiscriminator, c) }
 
-// ReadConfig reads the account's data. It returns false if size or discriminator is wrong.
+// ReadConfig reads the account's data. It returns false for a wrong size or discriminator.
 func ReadConfig(data []byte) (*Config, bool) {
 	c := new(Config)
 	if !decodeAccount(data, configDiscriminator, ConfigSize, c) {

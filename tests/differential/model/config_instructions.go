@@ -65,9 +65,8 @@ func isUpgradeAuthority(programData []byte, signer Address) bool {
 		Address(programData[13:45]) == signer
 }
 
-// changeConfig contains the common steps of the instructions that change the configuration. The required
-// signer must not be zero: zeros stand for the system program's address, and mean that there is no pending
-// authority.
+// changeConfig contains the common steps of the instructions that change the configuration. The required signer
+// must not be zero: zeros stand for the system program, and mean that no authority is pending.
 func (e *execution) changeConfig(address, signer, required Address, ranges error,
 	change func(*Config)) error {
 	if err := firstError(

@@ -1,6 +1,6 @@
-// Package model is a second implementation of the protocol, written from the design document alone. It
-// computes the result code, the changed accounts and the events of every instruction, exact to the base unit
-// and byte. tests/differential compares it with the program's ELF file.
+// Package model is a second implementation of the protocol, written from the design document alone. It computes
+// every instruction's result code, changed accounts and events, exact to the base unit and byte.
+// tests/differential compares it with the program's ELF file.
 //
 // The model is a pure function. Its inputs are an Environment (accounts and a clock) and an Instruction:
 //
@@ -11,6 +11,6 @@
 //	}
 //
 // Amounts are in a mint's base units, rates in basis points, times in Unix seconds. Token accounts are
-// modeled as far as the protocol reaches them: balances, frozen accounts, delegates, close authorities,
-// wrapped SOL, and Token-2022 extensions enabled by token account owners.
+// modeled as far as the protocol reaches them: balances, frozen accounts, delegates, close authorities, wrapped
+// SOL, and Token-2022 extensions enabled by account owners.
 package model

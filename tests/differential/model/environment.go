@@ -27,7 +27,7 @@ type Rent struct {
 	PerByte uint64
 }
 
-// Exempt returns an account's minimum balance if it contains size bytes of data.
+// Exempt returns the minimum balance for size bytes of data.
 func (r Rent) Exempt(size int) uint64 { return r.Empty + r.PerByte*uint64(size) }
 
 // Environment is the chain state at a point in time.
@@ -93,8 +93,7 @@ func (d *draft) moveLamports(from, to Address, lamports uint64) {
 	d.put(to, destination)
 }
 
-// create creates an account at a derived address. Lamports that the address already has count towards the
-// rent.
+// create creates an account at a PDA. Lamports that it already holds count towards the rent.
 func (d *draft) create(payer, address, owner Address, data []byte) error {
 	rent := d.environment.Rent.Exempt(len(data))
 	missing := rent - min(rent, d.account(address).Lamports)
@@ -114,7 +113,7 @@ func (d *draft) remove(address, to Address) {
 	d.put(address, Account{})
 }
 
-// differences returns the accounts whose state differs from the environment's.
+// differences returns all accounts that differ from the environment's.
 func (d *draft) differences() map[Address]Account {
 	for address, account := range d.changed {
 		if account.Equal(d.environment.Accounts[address]) {

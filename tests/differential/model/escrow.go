@@ -1,6 +1,6 @@
 package model
 
-// addressErrors records which kinds of account addresses are wrong. The most severe kind decides the code.
+// addressErrors records which kinds of account addresses are wrong. The most severe error decides the code.
 type addressErrors struct{ pda, stored, token, program bool }
 
 func (a *addressErrors) first() error {
@@ -12,7 +12,7 @@ func (a *addressErrors) first() error {
 	)
 }
 
-// checkEscrow checks the vault, mint and token program, as far as the instruction gives them.
+// checkEscrow checks the vault, mint and mint's program, as far as the instruction gives them.
 func (e *execution) checkEscrow(address Address, n *Negotiation) addressErrors {
 	var wrong addressErrors
 	if e.given("escrow_vault") {
@@ -35,8 +35,8 @@ func (e *execution) checkEscrow(address Address, n *Negotiation) addressErrors {
 
 func (e *execution) tokenProgramOf(n *Negotiation) Address { return e.account(n.TokenMint).Owner }
 
-// ownedTokenAccount reads a token account. It returns false unless the account uses the negotiation's token
-// program and mint and belongs to the given owner.
+// ownedTokenAccount reads a token account. It returns false unless program and mint are the negotiation's and
+// the account belongs to the given owner.
 func (e *execution) ownedTokenAccount(address Address, n *Negotiation, owner Address) (TokenAccount, bool) {
 	t, ok := e.tokenAccount(address)
 	return t, ok && t.Program == e.tokenProgramOf(n) && t.Mint == n.TokenMint && t.Owner == owner
@@ -49,7 +49,7 @@ func (e *execution) isPayable(address Address, n *Negotiation, owner Address) bo
 	return ok && t.CanReceive && (e.isOnlySigner(owner) || t.isControlledByOwner())
 }
 
-// isControlledByOwner reports whether the account has neither delegate nor close authority.
+// isControlledByOwner reports whether an account lacks both delegate and close authority.
 func (t TokenAccount) isControlledByOwner() bool { return !t.HasDelegate && !t.HasCloseAuthority }
 
 // canPay reports whether a vault can pay an amount. It returns false if the vault is frozen, or if it holds
@@ -65,8 +65,8 @@ type recipient struct {
 	payable bool
 }
 
-// recipients returns the token accounts that the instruction gives for the parties. An unpayable account must
-// be the party's associated token account, otherwise wrong.token is set.
+// recipients returns the instruction's token accounts for the parties. An unpayable account must be the party's
+// associated token account, otherwise wrong.token is set.
 func (e *execution) recipients(n *Negotiation, wrong *addressErrors) [2]recipient {
 	var both [2]recipient
 	for side, name := range [2]string{"buyer_token_account", "seller_token_account"} {

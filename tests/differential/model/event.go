@@ -17,7 +17,7 @@ type EventField struct {
 	Value any
 }
 
-// Bytes returns the event as the program logs it.
+// Bytes encodes the event as the program logs it.
 func (e Event) Bytes() []byte {
 	data := discriminator("event", e.Name)
 	for _, field := range e.Fields {
@@ -26,7 +26,7 @@ func (e Event) Bytes() []byte {
 	return data
 }
 
-// String returns the name and the fields.
+// String formats name and fields.
 func (e Event) String() string {
 	var text strings.Builder
 	text.WriteString(e.Name)
@@ -36,7 +36,7 @@ func (e Event) String() string {
 	return text.String()
 }
 
-// newEvent returns an event from alternating names and values.
+// newEvent makes an event from alternating names and values.
 func newEvent(name string, pairs ...any) Event {
 	e := Event{Name: name}
 	for i := 0; i < len(pairs); i += 2 {
@@ -45,7 +45,7 @@ func newEvent(name string, pairs ...any) Event {
 	return e
 }
 
-// Decode reads an event with e's name and field types. It returns false if discriminator or size is wrong.
+// Decode reads an event with e's name and field types. It returns false for a wrong discriminator or size.
 func (e Event) Decode(data []byte) (Event, bool) {
 	if len(data) != len(e.Bytes()) || string(data[:8]) != string(discriminator("event", e.Name)) {
 		return Event{}, false

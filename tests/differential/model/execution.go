@@ -6,7 +6,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// Execute returns an instruction's result. It does not change the environment.
+// Execute returns an instruction's result, and leaves the environment unchanged.
 func Execute(environment *Environment, instruction Instruction) *Result {
 	e := &execution{draft: draft{environment: environment, changed: map[Address]Account{}}}
 	if err := e.run(instruction); err != nil {
@@ -80,8 +80,8 @@ func (e *execution) checkAccounts(metas []solana.AccountMeta) error {
 	return nil
 }
 
-// flagsOf returns an address's flags. The runtime merges the flags if an address occurs several times, and
-// never makes the executing program writable.
+// flagsOf returns an account's flags. The runtime merges the flags of repeated accounts, and never makes the
+// executing program writable.
 func flagsOf(metas []solana.AccountMeta, address Address) (signs, writable bool) {
 	for _, meta := range metas {
 		if meta.PublicKey == address {
@@ -92,7 +92,7 @@ func flagsOf(metas []solana.AccountMeta, address Address) (signs, writable bool)
 	return signs, writable
 }
 
-// omitted reports whether an optional account is left out: the program's address takes the account's place.
+// omitted reports whether an optional account is left out: the program ID takes the account's place.
 func (e *execution) omitted(index int) bool {
 	return e.row.accounts[index].optional && e.keys[index] == ProgramID
 }
@@ -145,7 +145,7 @@ func (e *execution) indexOf(name string) int {
 
 func (e *execution) key(name string) Address { return e.keys[e.indexOf(name)] }
 
-// given reports whether the instruction includes the account.
+// given reports whether an account is included.
 func (e *execution) given(name string) bool {
 	index := e.indexOf(name)
 	return index >= 0 && !e.omitted(index)
@@ -161,8 +161,8 @@ func (e *execution) require(names ...string) error {
 	return nil
 }
 
-// isOnlySigner reports whether an address is in the only place required to sign by the instruction's
-// declaration. Other signers of the transaction do not count.
+// isOnlySigner reports whether a key is in the only place required to sign by the instruction's declaration.
+// Other signers of the transaction do not count.
 func (e *execution) isOnlySigner(address Address) bool {
 	var signers []Address
 	for i, account := range e.row.accounts {

@@ -13,7 +13,7 @@ type fixture struct {
 	environment                       *Environment
 	buyer, seller, arbiter, adversary Address
 	negotiation, vault, mint          Address
-	tokens                            [2]Address // The associated token accounts of the parties.
+	tokens                            [2]Address // The parties' associated token accounts.
 }
 
 const (
@@ -68,7 +68,7 @@ func (f *fixture) setOption(address Address, offset int, authority Address) {
 	f.environment.Accounts[address] = account
 }
 
-// play executes an instruction, checks the code, applies all changes and returns the event names.
+// play executes an instruction, checks the code, applies all changes and returns event names.
 func (f *fixture) play(code Code, instruction AnyInstruction) []string {
 	f.Helper()
 	result := Execute(f.environment, Encode(instruction))

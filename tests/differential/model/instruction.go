@@ -99,7 +99,7 @@ func newAccountRow(field int, name, tag string) accountRow {
 	return account
 }
 
-// addArgument adds an argument's size, and the offset of each bool in it.
+// addArgument adds an argument's size, and each contained bool's offset.
 func (r *row) addArgument(argument reflect.Type) {
 	switch argument.Kind() {
 	case reflect.Struct:
@@ -125,7 +125,7 @@ func snakeCase(name string) string {
 	return converted.String()
 }
 
-// Encode returns an instruction as a transaction carries it, with the declared flags.
+// Encode encodes an instruction as a transaction carries it, with the declared flags.
 func Encode(instruction AnyInstruction) Instruction {
 	value := reflect.ValueOf(instruction).Elem()
 	r := rows[string(discriminator("global", snakeCase(value.Type().Name())))]
@@ -148,7 +148,7 @@ func Encode(instruction AnyInstruction) Instruction {
 }
 
 // Decode returns an instruction's accounts and arguments. It skips the checks made by Execute, and returns
-// false if the discriminator, the size of the data or the number of accounts is wrong.
+// false for a wrong discriminator, data size or number of accounts.
 func Decode(instruction Instruction) (AnyInstruction, bool) {
 	r := rowOf(instruction.Data)
 	if r == nil || len(instruction.Data) != 8+r.argumentSize || len(instruction.Accounts) < len(r.accounts) {
@@ -176,7 +176,7 @@ func rowOf(data []byte) *row {
 	return rows[string(data[:8])]
 }
 
-// Names returns the names of the instructions in alphabetical order.
+// Names lists the instruction names in alphabetical order.
 func Names() []string {
 	var names []string
 	for _, r := range rows {
@@ -186,8 +186,7 @@ func Names() []string {
 	return names
 }
 
-// NameOf returns the name of the instruction that data belongs to, or an empty string if the discriminator is
-// unknown.
+// NameOf returns the instruction name for data, or an empty string if the discriminator is unknown.
 func NameOf(data []byte) string {
 	if r := rowOf(data); r != nil {
 		return r.name
@@ -195,7 +194,7 @@ func NameOf(data []byte) string {
 	return ""
 }
 
-// Signers returns the addresses required to sign by the instruction's declaration. Other signers of the
+// Signers returns all accounts required to sign by the instruction's declaration. Other signers of the
 // transaction, the fee payer among them, are not included.
 func Signers(instruction Instruction) []Address {
 	r := rowOf(instruction.Data)

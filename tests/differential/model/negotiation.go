@@ -96,7 +96,7 @@ var negotiationDiscriminator = discriminator("account", "Negotiation")
 
 func (n *Negotiation) Bytes() []byte { return encodeAccount(negotiationDiscriminator, n) }
 
-// ReadNegotiation reads the account's data. It returns false if size or discriminator is wrong.
+// ReadNegotiation reads the account's data. It returns false for a wrong size or discriminator.
 func ReadNegotiation(data []byte) (*Negotiation, bool) {
 	n := new(Negotiation)
 	if !decodeAccount(data, negotiationDiscriminator, NegotiationSize, n) {
@@ -105,18 +105,18 @@ func ReadNegotiation(data []byte) (*Negotiation, bool) {
 	return n, true
 }
 
-// TermsHash returns the hash expected by accept_invitation: SHA-256 of the address and the account's data.
+// TermsHash returns the hash expected by accept_invitation: SHA-256 of the account's address and data.
 func (n *Negotiation) TermsHash(address Address) [32]byte {
 	return sha256.Sum256(append(address[:], n.Bytes()...))
 }
 
-// IsOpen reports whether the negotiation can still be rejected or expire.
+// IsOpen reports whether rejection and expiry are still possible.
 func (n *Negotiation) IsOpen() bool { return n.Status <= StatusCountered }
 
 // IsOver reports whether only claim_payout and close_negotiation remain.
 func (n *Negotiation) IsOver() bool { return n.Status >= StatusSettled }
 
-// IsBargaining reports whether the status allows offers and acceptances.
+// IsBargaining reports whether this status allows offers and acceptances.
 func (n *Negotiation) IsBargaining() bool {
 	return n.Status == StatusProposed || n.Status == StatusCountered
 }
@@ -124,7 +124,7 @@ func (n *Negotiation) IsBargaining() bool {
 // HasOffer reports whether an offer or the midpoint stands.
 func (n *Negotiation) HasOffer() bool { return n.CurrentOfferBy != Address{} }
 
-// Turn returns the side that makes the next offer: the buyer first and after the midpoint, then both in turn.
+// Turn returns the side to offer next: the buyer first and after the midpoint, then both in turn.
 func (n *Negotiation) Turn() int {
 	if n.CurrentOfferBy == n.Parties[Buyer] {
 		return Seller
@@ -132,7 +132,7 @@ func (n *Negotiation) Turn() int {
 	return Buyer
 }
 
-// SideOf returns an address's side. It returns false if the address does not belong to a party.
+// SideOf returns a party's side, and false for other addresses.
 func (n *Negotiation) SideOf(address Address) (side int, ok bool) {
 	switch address {
 	case n.Parties[Buyer]:
@@ -173,14 +173,13 @@ func (n *Negotiation) AllMilestones() uint8 { return uint8(1<<n.MilestoneCount()
 // ReviewWindow returns the buyer's time to release or dispute a claimed milestone, in seconds.
 func (n *Negotiation) ReviewWindow() int64 { return int64(n.ReviewHours) * 3_600 }
 
-// ArbiterDeadline returns the time when the arbiter loses the right to decide, and settle_deadline may settle
-// a negotiation with an open dispute.
+// ArbiterDeadline is the time when the arbiter loses the right to decide, and settle_deadline may settle a
+// negotiation with an open dispute.
 func (n *Negotiation) ArbiterDeadline() int64 {
 	return n.MilestoneDeadline + max(n.ReviewWindow(), day)
 }
 
-// MinMilestoneSpan returns the minimum time between the global deadline and the milestone deadline, in
-// seconds.
+// MinMilestoneSpan returns the minimum time from global to milestone deadline, in seconds.
 func (n *Negotiation) MinMilestoneSpan() int64 {
 	return int64(n.MilestoneCount()) * (n.ReviewWindow() + 60)
 }
@@ -214,8 +213,8 @@ func (n *Negotiation) Undecided() uint64 {
 	return sum
 }
 
-// isMetadata reports whether metadata uses a known kind: kind 0 is all zeros, kind 1 contains 50 bytes, kind
-// 2 contains 33 bytes, then zeros.
+// isMetadata reports whether metadata is of a known kind: kind 0 is all zeros, 1 contains 50 bytes, 2 contains
+// 33 bytes, then zeros.
 func isMetadata(metadata [64]byte) bool {
 	switch metadata[0] {
 	case 0:

@@ -46,7 +46,7 @@ func (i *ReleaseMilestone) execute(e *execution) error {
 	return nil
 }
 
-// payTranches pays decided tranches. It settles the negotiation and the bond if all milestones are decided.
+// payTranches pays decided tranches. If all milestones are decided, it settles negotiation and bond.
 // undecidedHalves is the sum of the buyer's halves of disputes that the arbiter did not decide.
 func (e *execution) payTranches(address Address, n *Negotiation, amounts [2]uint64, undecidedHalves uint64,
 	to [2]recipient) {

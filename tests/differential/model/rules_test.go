@@ -220,7 +220,7 @@ func TestAnAgreementWithoutABond(t *testing.T) {
 	require.Equal(t, BondNone, f.state().BondState)
 }
 
-// zopa plays accept_invitation, the commitments and the reveals.
+// zopa plays accept_invitation, both commitments and both reveals.
 func (f *fixture) zopa(prices [2]uint64) {
 	f.join()
 	var nonce [32]byte

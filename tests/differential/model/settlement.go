@@ -17,8 +17,8 @@ func (e *execution) refund(address Address, n *Negotiation, bondToBuyer uint64, 
 	e.pay(address, n, amounts, to)
 }
 
-// settleBond divides a held bond: toBuyer base units for the buyer, the rest for the seller. It returns the
-// two parts.
+// settleBond divides a held bond: toBuyer base units for the buyer, the rest for the seller. It returns both
+// parts.
 func (e *execution) settleBond(address Address, n *Negotiation, toBuyer uint64, reason uint8) [2]uint64 {
 	if n.BondState != BondHeld {
 		return [2]uint64{}
@@ -44,14 +44,14 @@ func (e *execution) settleBond(address Address, n *Negotiation, toBuyer uint64, 
 	return parts
 }
 
-// decide decides a milestone with a gross payment to the seller. It returns the net payment and the fee,
-// which is the growth of the fee on all gross payments.
+// decide decides a milestone with a gross payment to the seller. It returns net payment and fee, which is the
+// growth of the fee on all gross payments.
 func (n *Negotiation) decide(index uint8, gross uint64) (net, fee uint64) {
 	n.MilestonesDecided |= 1 << index
 	return n.payGross(gross)
 }
 
-// payGross adds a gross payment. It returns the net payment and the fee.
+// payGross adds a gross payment. It returns net payment and fee.
 func (n *Negotiation) payGross(gross uint64) (net, fee uint64) {
 	before := n.fee()
 	n.PaidGross += gross
@@ -59,8 +59,8 @@ func (n *Negotiation) payGross(gross uint64) (net, fee uint64) {
 	return gross - fee, fee
 }
 
-// unpaidBond returns the part of the bond that the buyer gets at settlement: floor(bond * R / price), where R
-// is the price less the gross payments and the buyer's halves of disputes that the arbiter did not decide.
+// unpaidBond returns the buyer's bond part at settlement: floor(bond * R / price), where R is the price less
+// all gross payments and the buyer's halves of disputes that the arbiter did not decide.
 func (n *Negotiation) unpaidBond(undecidedHalves uint64) uint64 {
 	refused := n.SettledAmount - n.PaidGross - undecidedHalves
 	return mulDiv(n.BondRequired, refused, n.SettledAmount)

@@ -50,8 +50,8 @@ func (i *SubmitOffer) execute(e *execution) error {
 	return nil
 }
 
-// extend returns the global deadline and the pending extension that follow an offer. If two consecutive
-// offers carry an extension, the smaller one applies.
+// extend returns the global deadline and pending extension after an offer. If two consecutive offers carry an
+// extension, the smaller one applies.
 func (n *Negotiation) extend(extension uint32) (deadline int64, pending uint32) {
 	if n.PendingExtension == 0 || extension == 0 {
 		return n.GlobalDeadline, extension
@@ -59,8 +59,8 @@ func (n *Negotiation) extend(extension uint32) (deadline int64, pending uint32) 
 	return n.GlobalDeadline + int64(min(n.PendingExtension, extension)), 0
 }
 
-// allowsExtension reports whether the resulting global deadline lies within a day of the creation and leaves
-// the milestones their minimum time.
+// allowsExtension reports whether the new global deadline lies within a day of the creation and leaves the
+// milestones their minimum time.
 func (n *Negotiation) allowsExtension(extension uint32) bool {
 	if n.PendingExtension == 0 || extension == 0 {
 		return true

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 )
 
-// The layout of mints and token accounts, shared by both token programs. Offsets and sizes are in bytes.
+// The layout of mints and token accounts, shared by both programs. Offsets and sizes are in bytes.
 const (
 	mintSize         = 82
 	tokenAccountSize = 165
@@ -63,12 +63,11 @@ type TokenAccount struct {
 	// NeedsMint reports whether Token-2022 refuses transfers from the account that do not name the mint.
 	// Mints that can hold an escrow never create such accounts.
 	NeedsMint bool
-	// IsGuarded reports whether the CPI guard blocks transfers that the owner signs.
+	// IsGuarded reports whether a CPI guard blocks transfers that the owner signs.
 	IsGuarded bool
 }
 
-// ReadTokenAccount reads a token account of either token program. It returns false if the account is of
-// another kind.
+// ReadTokenAccount reads a token account of either program. It returns false for other accounts.
 func ReadTokenAccount(account Account) (t TokenAccount, ok bool) {
 	data := account.Data
 	switch {
@@ -110,12 +109,12 @@ func ReadTokenAccount(account Account) (t TokenAccount, ok bool) {
 	return t, true
 }
 
-// readOption reads an optional address: a tag in a u32, then the address.
+// readOption reads an optional key: a tag in a u32, then the key.
 func readOption(data []byte) (address Address, ok bool) {
 	return Address(data[4:36]), binary.LittleEndian.Uint32(data) != 0
 }
 
-// eachExtension visits the extensions in an account's data. It returns false if any is malformed.
+// eachExtension visits the extensions in an account's data, and reports whether all are well formed.
 func eachExtension(data []byte, visit func(kind uint16, value []byte)) bool {
 	if len(data) <= extensionsOffset {
 		return true
@@ -138,8 +137,8 @@ func eachExtension(data []byte, visit func(kind uint16, value []byte)) bool {
 	return true
 }
 
-// isSupportedMint reports whether the program accepts a mint for escrow: it is initialized, and uses only
-// extensions from the allowlist.
+// isSupportedMint reports whether a mint can hold an escrow: it is initialized, and uses only extensions from
+// the allowlist.
 func isSupportedMint(mint Account) bool {
 	data := mint.Data
 	if len(data) == mintSize {
@@ -189,9 +188,9 @@ func withUint64(data []byte, offset int, value uint64) []byte {
 	return changed
 }
 
-// deposit transfers tokens with the owner's signature. It returns the token program's errors; the two
-// programs check a frozen destination at different points. An owner approved as its own delegate transfers as
-// delegate: the delegated amount limits the transfer. The CPI guard blocks both.
+// deposit transfers tokens with the owner's signature. It returns the token program's errors; the programs
+// check a frozen destination at different points. An owner approved as its own delegate transfers as delegate:
+// the delegated amount limits the transfer. The CPI guard blocks both.
 func (d *draft) deposit(from, to Address, amount uint64) error {
 	source, _ := d.tokenAccount(from)
 	destination, _ := d.tokenAccount(to)
@@ -213,8 +212,8 @@ func (d *draft) deposit(from, to Address, amount uint64) error {
 	return nil
 }
 
-// useApproval sets the delegated amount. At zero the token program removes the delegate: SPL Token clears the
-// tag, Token-2022 the tag and the address.
+// useApproval sets the delegated amount. At zero the delegate is removed: SPL Token clears the tag, Token-2022
+// tag and key.
 func (d *draft) useApproval(address Address, left uint64) {
 	account := d.account(address)
 	account.Data = withUint64(account.Data, delegatedOffset, left)
@@ -228,8 +227,7 @@ func (d *draft) useApproval(address Address, left uint64) {
 	d.put(address, account)
 }
 
-// newTokenAccount returns an empty token account's data. For wrapped SOL the lamports beyond the rent become
-// tokens.
+// newTokenAccount encodes an empty token account. For wrapped SOL the lamports beyond the rent become tokens.
 func newTokenAccount(mint, owner Address, rent, lamports uint64) []byte {
 	data := make([]byte, tokenAccountSize)
 	copy(data, mint[:])

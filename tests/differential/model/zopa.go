@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 )
 
-// Commitment returns the hash that commits an agent to a price in a negotiation.
+// Commitment hashes an agent's price in a negotiation, and so commits to it.
 func Commitment(negotiation Address, createdAt int64, agent Address, price uint64, nonce [32]byte) [32]byte {
 	message := append([]byte("haggle-zopa"), negotiation[:]...)
 	message = binary.LittleEndian.AppendUint64(message, uint64(createdAt))
@@ -14,13 +14,13 @@ func Commitment(negotiation Address, createdAt int64, agent Address, price uint6
 	return sha256.Sum256(append(message, nonce[:]...))
 }
 
-// ZopaPending reports whether offers must wait for the reveals.
+// ZopaPending reports whether offers must wait for reveals.
 func (n *Negotiation) ZopaPending() bool { return n.ZopaPhase < ZopaRevealed }
 
 // MinPrice returns the smallest price that can be revealed.
 func (n *Negotiation) MinPrice() uint64 { return max(1, floorBps(n.EscrowAmount, n.MinOfferBps)) }
 
-// hasNoZone reports whether the reveals have ended the negotiation.
+// hasNoZone reports whether reveals ended the negotiation.
 func (n *Negotiation) hasNoZone() bool {
 	return n.Status == StatusRejected && n.ZopaPhase == ZopaRevealed && n.Prices[Buyer] < n.Prices[Seller]
 }
@@ -29,7 +29,7 @@ func (n *Negotiation) sellerOwesReveal() bool {
 	return n.ZopaPhase == ZopaBothCommitted && n.Prices[Buyer] != 0
 }
 
-// rejectionForfeitsBond reports whether the seller loses the bond by rejecting: once the buyer has revealed,
+// rejectionForfeitsBond reports whether a seller's rejection forfeits the bond: once the buyer has revealed,
 // until the first offer replaces the midpoint.
 func (n *Negotiation) rejectionForfeitsBond() bool {
 	midpointStands := n.ZopaPhase == ZopaRevealed && n.CurrentRound == 0
