@@ -35,8 +35,8 @@ type Action struct {
 	Signature      solana.Signature `json:"signature"`
 }
 
-// columns is the row format: agent, result, round, price, escrow, compute units and confirmation. With the
-// longest symbol, rows take 94 columns.
+// columns formats a row: agent, result, round, price, escrow, compute units and confirmation. With the longest
+// symbol, rows take 94 columns.
 const columns = "%-6s  %-19s  %5s  %-*s  %-12s  %13s  %9s"
 
 // Header names the columns of Line. All amounts have the symbol that is beside the price.
@@ -47,7 +47,7 @@ func Header(symbol string) string {
 
 func priceTitle(symbol string) string { return "price (" + symbol + ")" }
 
-// priceWidth is the width of the column of prices.
+// priceWidth is the price column's width.
 func priceWidth(symbol string) int { return max(12, utf8.RuneCountInString(priceTitle(symbol))) }
 
 // Line writes the action in columns.

@@ -1,5 +1,5 @@
-// Package connection defines the flags for the cluster, the wallet and the policy, with defaults from the
-// Solana tools' configuration.
+// Package connection defines the flags for cluster, wallet and policy, with defaults from the Solana tools'
+// configuration.
 package connection
 
 import (
@@ -44,14 +44,14 @@ type Flags struct {
 	MaxPriorityFee uint64
 	// PolicyPath is the file with the policy's limits.
 	PolicyPath string
-	// StatePath is the state database: a file, a PostgreSQL URL, or "" for the default.
+	// StatePath names the database: a file, a PostgreSQL URL, or "" for the default.
 	StatePath string
-	// NoJournal is true if transactions are not written to the state database.
+	// NoJournal is true if transactions are not recorded.
 	NoJournal bool
 	// Unattended disables questions, even at a terminal.
 	Unattended bool
-	// Prompting is called before a question at the terminal, and the function that it returns afterwards. Nil
-	// is no call.
+	// Prompting is called before a question at the terminal, and the returned function afterwards. Nil is no
+	// call.
 	Prompting func() (done func())
 	// AmountOf formats base units of a mint, or lamports if there is no mint, in questions. If nil, only
 	// well-known mints are formatted with decimals and symbol.
@@ -59,7 +59,7 @@ type Flags struct {
 
 	client    *haggle.Client
 	exporters *telemetry.Exporters
-	// opened is the wallet, and signer the same one within the policy.
+	// opened holds the wallet, and signer the same wallet within the policy.
 	opened, signer haggle.Signer
 	policy         *policy.Config
 	state          lazyState
@@ -154,7 +154,7 @@ func (f *Flags) Settle() (Settings, error) {
 	return settings, nil
 }
 
-// yellowstoneToken is the environment variable with the Yellowstone access token.
+// yellowstoneToken names the environment variable with the Yellowstone access token.
 const yellowstoneToken = "YELLOWSTONE_TOKEN"
 
 // Client connects to the cluster. It returns the same client each time.
@@ -191,7 +191,7 @@ func (f *Flags) Close() error {
 	return errors.Join(failures...)
 }
 
-// Address is a flag that takes an account's address. The zero value is unset.
+// Address is a flag that takes an account. The zero value is unset.
 type Address solana.PublicKey
 
 // Set parses 32 bytes in base58.
@@ -203,7 +203,7 @@ func (a *Address) Set(written string) error {
 	return err
 }
 
-// String returns the base58 address, or an empty string.
+// String returns the account in base58, or an empty string.
 func (a *Address) String() string {
 	if a.Key().IsZero() {
 		return ""
@@ -214,7 +214,7 @@ func (a *Address) String() string {
 // Type is the flag's type in the help.
 func (*Address) Type() string { return "address" }
 
-// Key converts the address for the SDK.
+// Key converts the flag for the SDK.
 func (a Address) Key() solana.PublicKey { return solana.PublicKey(a) }
 
 // ParseAddress parses 32 bytes in base58.

@@ -6,7 +6,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 )
 
-// NoDatabase is the case that the PostgreSQL server named by --db accepts no connection.
+// NoDatabase matches errors if the PostgreSQL server named by --db accepts no connection.
 var NoDatabase = exitcode.Case{
 	As: (*pgconn.ConnectError)(nil), Kind: exitcode.Network,
 	Hint: "check --db, and whether that server accepts connections",

@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// RegisterJournal adds --no-journal to a set. Without this call the client has no journal.
+// RegisterJournal adds --no-journal to a set. A client needs this call to use a journal.
 func (f *Flags) RegisterJournal(set *pflag.FlagSet) {
 	f.sends = true
 	set.BoolVar(&f.NoJournal, "no-journal", false,
@@ -47,7 +47,7 @@ func (l lazyJournals) open(ctx context.Context) (haggle.Journal, error) {
 // OpenJournal implements [haggle.JournalStore].
 func (l lazyJournals) OpenJournal() haggle.Journal { return &lazyJournal{journals: l} }
 
-// lazyJournal is one client's view of the state database.
+// lazyJournal is a client's view of the database.
 type lazyJournal struct {
 	journals lazyJournals
 

@@ -17,11 +17,11 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/prompt"
 )
 
-// PassphraseFileVariable is the environment variable naming a file, or an open descriptor such as /dev/fd/3.
-// The file's first line is the wallet's passphrase.
+// PassphraseFileVariable is an environment variable naming a file, or an open descriptor such as /dev/fd/3. The
+// file's first line is the wallet's passphrase.
 const PassphraseFileVariable = "HAGGLE_PASSPHRASE_FILE"
 
-// longestPassphrase is the maximum size of the file in bytes.
+// longestPassphrase limits the file size in bytes.
 const longestPassphrase = 4 << 10
 
 // Passphrase reads a passphrase from the file that the environment names, otherwise from the terminal without

@@ -31,7 +31,7 @@ func ReadPolicy(path string) (*policy.Config, error) {
 	return &config, nil
 }
 
-// readPolicy returns nil without --policy.
+// readPolicy returns nil if --policy is not set.
 func (f *Flags) readPolicy() (*policy.Config, error) {
 	if f.PolicyPath == "" {
 		return nil, nil
@@ -99,7 +99,7 @@ func (f *Flags) approve(ctx context.Context, request *policy.Request) error {
 	return terminal.approve(ctx, requestText(request, amount))
 }
 
-// terminal is the terminal of the process.
+// terminal is the process's terminal.
 var terminal = newPrompter(os.Stdin, os.Stderr)
 
 // prompter serialises prompts.
@@ -134,7 +134,7 @@ func (d *prompter) approve(ctx context.Context, request string) error {
 	return nil
 }
 
-// requestText formats each amount with the full mint address, for comparison by the person who approves.
+// requestText formats each amount with the full mint, for comparison by the person who approves.
 func requestText(request *policy.Request, amount func(mint solana.PublicKey, units uint64) string) string {
 	ofMint := func(mint solana.PublicKey, units uint64) string {
 		text := amount(mint, units)

@@ -18,11 +18,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// WalletAPIKeyVariable is the environment variable with a remote wallet's API key.
+// WalletAPIKeyVariable names the environment variable with a remote wallet's API key.
 const WalletAPIKeyVariable = "HAGGLE_WALLET_API_KEY"
 
-// Signer opens the wallet of --keypair, which enforces the policy of --policy. It returns the same signer
-// each time. It reads the passphrase at the terminal and the API key from the environment.
+// Signer opens the wallet of --keypair, which enforces the policy of --policy. It returns the same signer each
+// time. It reads passphrases at the terminal and API keys from the environment.
 func (f *Flags) Signer(ctx context.Context) (haggle.Signer, error) {
 	if f.signer != nil {
 		return f.signer, nil
@@ -49,7 +49,7 @@ func (f *Flags) Signer(ctx context.Context) (haggle.Signer, error) {
 	return signer, nil
 }
 
-// Policy returns the policy of the wallet that [Flags.Signer] has opened; nil without --policy.
+// Policy returns the policy of the wallet that [Flags.Signer] has opened; nil if --policy is not set.
 func (f *Flags) Policy() *policy.Config { return f.policy }
 
 // Address returns the wallet's address. No policy is needed.
@@ -128,7 +128,7 @@ func missing(path string) error {
 	}
 }
 
-// missingFile is the error for a nonexistent keypair file. errors.Is finds fs.ErrNotExist.
+// missingFile reports a nonexistent keypair file. errors.Is finds fs.ErrNotExist.
 type missingFile struct{ path string }
 
 func (m *missingFile) Error() string { return "keypair file not found: " + m.path }

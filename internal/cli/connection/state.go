@@ -21,13 +21,13 @@ import (
 // shows which sessions have been used.
 const keepEntries = 90 * 24 * time.Hour
 
-// lazyState opens the state database on first use: most commands need none.
+// lazyState opens the database on first use: most commands need none.
 type lazyState struct {
 	lock   sync.Mutex
 	opened *store.Store
 }
 
-// State opens the state database of --state. It returns the same one each time.
+// State opens the database of --state. It returns the same database each time.
 func (f *Flags) State(ctx context.Context) (*store.Store, error) {
 	f.state.lock.Lock()
 	defer f.state.lock.Unlock()
@@ -57,8 +57,8 @@ func (f *Flags) State(ctx context.Context) (*store.Store, error) {
 	return opened, nil
 }
 
-// defaultState returns the path of the cluster's state database in an existing directory. Transactions on a
-// given cluster have no outcome on another.
+// defaultState returns the path of the cluster's database in an existing directory. Transactions on a given
+// cluster have no outcome on another.
 func (f *Flags) defaultState(ctx context.Context) (string, error) {
 	client, err := f.Client()
 	if err != nil {
@@ -81,7 +81,7 @@ func (f *Flags) defaultState(ctx context.Context) (string, error) {
 	return filepath.Join(directory, "haggle-"+hex.EncodeToString(genesis[:8])+".db"), nil
 }
 
-// stateError adds the flag and a hint to a state database error.
+// stateError adds the flag and a hint to a database error.
 func stateError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err

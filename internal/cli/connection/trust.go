@@ -12,7 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/identity"
 )
 
-// TrustAPIKeyVariable is the environment variable with a registry's API key.
+// TrustAPIKeyVariable names the environment variable with a registry's API key.
 const TrustAPIKeyVariable = "HAGGLE_TRUST_API_KEY"
 
 // TrustFlags configures the counterparty checks.
@@ -35,7 +35,7 @@ func (t *TrustFlags) Register(set *pflag.FlagSet) {
 	set.StringVar(&t.Allowlist, "allowlist", "", "accept only addresses in this file, one per line; with --trust also those that the registry accepts")
 }
 
-// Gate returns the checks, or nil without flags.
+// Gate returns the checks, or nil if no flag is set.
 func (t *TrustFlags) Gate() (*identity.Gate, error) {
 	given := t.set.Changed("trust-threshold")
 	switch {

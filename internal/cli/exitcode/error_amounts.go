@@ -7,8 +7,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/amount"
 )
 
-// WithAmounts adds to an error a function that formats amounts in the error text. Message, DocumentOf and
-// Report in text form use this function; JSON reports contain base units. A nil error stays nil.
+// WithAmounts adds to an error a function that formats the error's amounts. Message, DocumentOf and Report for
+// people use this function; JSON documents contain base units. A nil error stays nil.
 func WithAmounts(err error, write amount.Formatter) error {
 	if err == nil {
 		return nil

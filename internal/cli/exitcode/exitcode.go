@@ -1,4 +1,4 @@
-// Package exitcode reports errors to scripts and people: an exit code, a name, and the next step.
+// Package exitcode describes errors to scripts and people: an exit code, a name, and the next step.
 package exitcode
 
 import (
@@ -35,7 +35,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// Kind is a class of errors. Its number is the exit code.
+// Kind classifies errors. Its number is the exit code.
 type Kind int
 
 // The exit codes.
@@ -147,7 +147,7 @@ func Match(err error, cases ...Case) error {
 	return err
 }
 
-// WithHint adds a hint to an error and keeps its kind. A nil error stays nil, and an existing hint is kept.
+// WithHint adds a hint to an error and keeps the kind. A nil error stays nil, and an existing hint is kept.
 func WithHint(err error, hint string) error {
 	if err == nil || hint == "" {
 		return err
@@ -160,7 +160,7 @@ func WithHint(err error, hint string) error {
 }
 
 // OfAction gives a transaction error the kind Unknown if the error does not prove the outcome; otherwise a
-// network error would read as if nothing had been sent. If interrupted before sending, the message says that
+// network error would read as if nothing had been sent. If interrupted before sending, the error says that
 // nothing was sent. A nil error stays nil.
 func OfAction(err error) error {
 	outcome, kind := transaction.OutcomeOf(err), KindOf(err)
@@ -320,7 +320,7 @@ type Document struct {
 // must not be nil.
 func DocumentOf(err error) Document { return Document{describe(err)} }
 
-// Message returns an error's message as Report writes it with JSON: text from other machines is excluded.
+// Message returns an error's message as Report writes it with JSON: untrusted text is excluded.
 func Message(err error) string { return describe(err).Message }
 
 // Text formats an error as Report writes it for people, excluding the hint.
@@ -336,7 +336,7 @@ type description struct {
 	Name    string `json:"name"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
-	// Details holds text from other machines, which no other field contains.
+	// Details holds all untrusted text; the remaining fields contain none.
 	Details *Details `json:"details,omitempty"`
 	// Denial names the policy rule and the limit.
 	Denial *denial `json:"denial,omitempty"`
@@ -347,7 +347,7 @@ func describe(err error) description {
 	return reported
 }
 
-// describeText returns an error's description and the full text for people.
+// describeText returns an error's description with the full wording for people.
 func describeText(err error) (reported description, text string) {
 	kind := KindOf(err)
 	reported = description{ExitCode: int(kind), Message: err.Error(), Hint: usualHint(kind)}
@@ -437,7 +437,7 @@ func describeText(err error) (reported description, text string) {
 	return reported, text
 }
 
-// packages matches the package name prefixes in the SDK's errors; messages omit them.
+// packages matches the package name prefixes in SDK errors; messages omit them.
 var packages = regexp.MustCompile(
 	`(^|: )((haggle|agent|identity|journal|keeper|policy|queue|simulation|tournament|wallet): )+`)
 

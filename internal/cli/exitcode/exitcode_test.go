@@ -46,7 +46,7 @@ func TestExitCodeOfAnAction(t *testing.T) {
 	require.Equal(t, Refused, KindOf(OfAction(&token.InsufficientFunds{})))
 }
 
-// When interrupted, the message says that nothing was sent only if the error proves it.
+// When interrupted, the output says that nothing was sent only if the error proves it.
 func TestInterruptBeforeTheSend(t *testing.T) {
 	unsent := &haggle.JournalError{Outcome: transaction.NotSent, Err: context.Canceled}
 	for _, err := range []error{unsent, fmt.Errorf("it: %w", unsent)} {
@@ -195,7 +195,7 @@ func TestLoggedAmountsAreInTokens(t *testing.T) {
 	require.Contains(t, out.String(), `price="2500000 of 7"`)
 }
 
-// Messages omit package names in nested errors.
+// Messages omit package names, even nested.
 func TestMessagesDoNotNamePackages(t *testing.T) {
 	refusal := &identity.Refusal{Cause: errors.New("haggle: identity: registry.example answers with status 500")}
 	require.Equal(t, "counterparty "+refusal.Agent.String()+" refused: its trust score is unavailable: registry.example answers with status 500",

@@ -7,7 +7,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/amount"
 )
 
-// Accepted describes the payments for a negotiation's agreed price, and the next command.
+// Accepted describes the payments for a negotiation's agreed price, then the next command.
 func Accepted(n *haggle.Snapshot, price uint64, tokens func(units uint64) amount.Tokens) string {
 	rest := tokens(n.EffectiveEscrow - price)
 	if count := n.MilestoneCount(); count > 0 {

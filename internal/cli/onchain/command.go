@@ -13,7 +13,7 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
-// completionLimit is the shell completion timeout.
+// completionLimit limits shell completion.
 const completionLimit = 3 * time.Second
 
 // Command completes a command whose function act sends an action on chain: it declares the documents of --json,

@@ -7,14 +7,14 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// DealCost is a deal's cost to the buyer, in base units: the price and the decay for all offers.
+// DealCost is a deal's cost to the buyer, in base units: the price plus all offers' decay.
 type DealCost struct {
 	Price, Decay uint64
 	// Offers is the number of offers by both sides until the deal.
 	Offers uint8
 }
 
-// Total returns the price and the decay together.
+// Total returns the price plus the decay.
 func (c DealCost) Total() uint64 { return c.Price + c.Decay }
 
 // DealCosts returns a deal's costs after one offer, half of the offers and all offers. The price is half of

@@ -41,7 +41,7 @@ type changeView struct {
 	BaseUnits int64             `json:"base_units,omitempty,string"`
 }
 
-// RegisterDryRun adds --dry-run to a set, for commands whose actions [Do] carries out.
+// RegisterDryRun adds --dry-run to a set, for commands using [Do].
 func RegisterDryRun(s *session.Session, set *pflag.FlagSet) {
 	set.BoolVar(&s.DryRun, "dry-run", false,
 		"simulate the action, check the policy, and print the effects; sign and send nothing")
@@ -97,7 +97,7 @@ func viewChange(change *transaction.BalanceChange) changeView {
 func (v changeView) text(ctx context.Context, s *session.Session) string {
 	var parts []string
 	if v.Mint != nil && v.BaseUnits != 0 {
-		// If the mint is unreadable, the amount is formatted in base units.
+		// If the mint is unreadable, the amount stays in base units.
 		_, _ = s.Mint(ctx, *v.Mint)
 		parts = append(parts, signed(v.BaseUnits, func(units uint64) string {
 			return s.AmountOf(*v.Mint, units) + " of mint " + v.Mint.String()

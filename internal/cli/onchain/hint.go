@@ -11,7 +11,7 @@ import (
 )
 
 // StateHint returns the next step following a refusal, derived from the negotiation's state. It returns "" if
-// the state adds nothing to the refusal.
+// there is nothing to add to the refusal.
 func StateHint(ctx context.Context, s *session.Session, n *haggle.Snapshot, code protocol.ErrorCode) string {
 	step := n.ZopaStep()
 	switch {

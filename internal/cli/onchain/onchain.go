@@ -1,4 +1,4 @@
-// Package onchain reads negotiations and balances, carries out actions, and prints receipts.
+// Package onchain reads negotiations and balances, executes actions, and prints receipts.
 package onchain
 
 import (
@@ -43,9 +43,9 @@ func Read(
 // resolveLimit is longer than a transaction takes to land or to expire.
 const resolveLimit = 2 * time.Minute
 
-// Do carries out an action. It adds to the program's refusal the hint derived from the negotiation's state.
-// On Ctrl-C it waits for the outcome if the transaction has already been sent, so the receipt is not lost.
-// Because the context is over by that time, the caller must read everything needed for output before Do.
+// Do executes an action. It adds a hint, derived from the negotiation, to the program's refusal. On Ctrl-C it
+// waits for the outcome if the transaction has already been sent, so the receipt is not lost. Because the
+// context is over by that time, the caller must read everything needed for output before Do.
 //
 // If the journal shows that the action is done, Do returns the receipt and sends nothing. With --dry-run it
 // prints the simulation and returns session.ErrDryRun.
@@ -131,8 +131,8 @@ func explain(
 	return exitcode.WithHint(err, StateHint(ctx, s, n, code))
 }
 
-// Step holds the parts needed for an action on a negotiation: the client, the wallet, and the snapshot that
-// the action is built on.
+// Step holds the parts needed for an action on a negotiation: client, wallet, and the snapshot that the action
+// is built on.
 type Step struct {
 	Session  *session.Session
 	Client   *haggle.Client
@@ -142,7 +142,7 @@ type Step struct {
 	Tokens func(units uint64) amount.Tokens
 }
 
-// Open opens the client and the wallet, and reads the negotiation named by a command.
+// Open opens client and wallet, and reads the negotiation named by a command.
 func Open(ctx context.Context, s *session.Session, name string) (Step, error) {
 	client, key, err := s.ClientAndKey(ctx)
 	if err != nil {
@@ -168,10 +168,10 @@ func (t Step) readMint(ctx context.Context, err error) {
 	}
 }
 
-// mintLimit is the timeout for reading an error's mint.
+// mintLimit limits the time for reading an error's mint.
 const mintLimit = 3 * time.Second
 
-// Do carries out an action as the function Do does, and prints its effect. Because the context can be over by
+// Do executes an action as the function Do does, and prints the effect. Because the context can be over by
 // then, effect must not read.
 func (t Step) Do(ctx context.Context, action *haggle.Action, effect func(*haggle.Receipt) string) error {
 	receipt, err := Do(ctx, t.Session, t.Client, action, t.Key)

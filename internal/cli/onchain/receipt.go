@@ -15,8 +15,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// ReceiptView contains the cost and the events for a confirmed transaction. If the node lacks the
-// transaction's details, the cost is left out and events may be missing.
+// ReceiptView contains a confirmed transaction's cost and events. If the node lacks the transaction's details,
+// the cost is left out and events may be missing.
 type ReceiptView struct {
 	Signature      solana.Signature `json:"signature"`
 	Slot           uint64           `json:"slot"`
@@ -28,7 +28,7 @@ type ReceiptView struct {
 	Payments []paymentView `json:"payments,omitempty"`
 }
 
-// paymentView is the amount received by a token account, in the mint's base units.
+// paymentView is a token account's received amount, in the mint's base units.
 type paymentView struct {
 	Account   solana.PublicKey `json:"account"`
 	Owner     solana.PublicKey `json:"owner"`
@@ -86,13 +86,13 @@ func ViewOf(negotiation solana.PublicKey, instruction string, receipt *Receipt) 
 	}
 }
 
-// Print prints an action's result: a line about the effect, and the receipt.
+// Print prints an action's result: a line about the effect, then the receipt.
 func Print(s *session.Session, action *haggle.Action, receipt *Receipt, effect string) error {
 	v := ViewOf(action.Negotiation, action.Name, receipt)
 	return s.Print(v, effect, v.Text())
 }
 
-// EventFields returns an event for JSON: the name and the fields, formatted by [jsonview.Of].
+// EventFields returns an event for JSON: name and fields, formatted by [jsonview.Of].
 func EventFields(event protocol.Event) jsonview.List {
 	return append(jsonview.List{{Name: "event", Value: event.EventName()}}, jsonview.Of(event)...)
 }

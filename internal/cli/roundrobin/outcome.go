@@ -20,14 +20,14 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// ErrDiffers reports that an outcome on chain differs from the prediction.
+// ErrDiffers reports that an on-chain outcome differs from the prediction.
 var ErrDiffers = errors.New("outcome on chain differs from its prediction")
 
 // Outcome describes a negotiation's offers and end, in the mint's base units.
 type Outcome struct {
 	// Status is "Settled", "Rejected" or "Expired".
 	Status string `json:"status"`
-	// Offers holds all offer prices, oldest first.
+	// Offers holds the offer prices, oldest first.
 	Offers []uint64 `json:"offers"`
 	// Price is 0 if there is no deal. It includes the fee.
 	Price uint64 `json:"price"`
@@ -123,13 +123,13 @@ type Match struct {
 	Buyer       string           `json:"buyer"`
 	Seller      string           `json:"seller"`
 	Negotiation solana.PublicKey `json:"negotiation"`
-	// Predicted is the simulated outcome, Actual the outcome on chain.
+	// Predicted and Actual hold the simulated and on-chain outcomes.
 	Predicted Outcome `json:"predicted"`
 	Actual    Outcome `json:"actual"`
 	Equal     bool    `json:"equal"`
 }
 
-// compare prints all matches. It returns ErrDiffers for each difference, of balances too.
+// compare prints all matches. It returns ErrDiffers for every difference, including balances.
 func (c *contest) compare(ctx context.Context) error {
 	var wrong []error
 	differs := func(format string, arguments ...any) {
@@ -210,8 +210,8 @@ func (c *contest) print(m *match) {
 		c.priceWidth(), price, compared)
 }
 
-// columns is the row format: buyer, seller, outcome on chain, offers, price, and whether the simulation
-// predicted it. With the longest symbol, rows take 83 columns.
+// columns formats a row: buyer, seller, outcome on chain, offers, price, and whether the simulation predicted
+// it. With the longest symbol, rows take 83 columns.
 const columns = "%-16s  %-16s  %-8s  %6v  %-*s  %s\n"
 
 func (c *contest) printHeader() {
@@ -223,5 +223,5 @@ func (c *contest) printHeader() {
 
 func (c *contest) priceTitle() string { return "price (" + c.mint.Symbol + ")" }
 
-// priceWidth is the width of the column of prices.
+// priceWidth is the price column's width.
 func (c *contest) priceWidth() int { return utf8.RuneCountInString(c.priceTitle()) }

@@ -1,5 +1,5 @@
-// Package roundrobin lets strategies bargain with each other on a local chain, pairing each as a buyer and as
-// a seller with all others, and compares the outcomes on chain with simulated outcomes.
+// Package roundrobin lets strategies bargain on a local chain, pairing each as buyer and as seller with every
+// other, and compares the on-chain outcomes with simulated outcomes.
 package roundrobin
 
 import (
@@ -31,14 +31,14 @@ var Strategies = []string{
 	"nice-tit-for-tat", "random",
 }
 
-// timeout is longer than all negotiations take on a slow machine.
+// timeout suffices for all negotiations on a slow machine.
 const timeout = 5 * time.Minute
 
 var errTimeout = fmt.Errorf("the round robin has not ended within %d minutes: the machine may be too slow",
 	timeout/time.Minute)
 
-// Terms and prices for all negotiations, in base units. Time does not decide them: no deadline is near. The
-// fee is the protocol's.
+// Common terms and prices, in base units. Time does not decide them: no deadline is near. The fee is the
+// protocol's.
 var (
 	Terms = onchain.Rules{
 		Escrow: 5_000_000, MaxRounds: 6, DecayRateBps: 150, MinOfferBps: 1_000,
@@ -54,9 +54,9 @@ var service = protocol.ServiceHash("Round robin")
 type Options struct {
 	// Out receives the matches and the result, Progress the steps.
 	Out, Progress io.Writer
-	// JSON writes each match as a document.
+	// JSON writes matches as documents.
 	JSON bool
-	// Chain selects the kind of chain to start. If it is "", the environment decides.
+	// Chain selects the kind of chain to start. If empty, the environment decides.
 	Chain localnet.Kind
 	// Strategies lists texts for strategy.Parse. The default is the variable Strategies.
 	Strategies []string
@@ -67,7 +67,7 @@ type Options struct {
 	ring bool
 }
 
-// Run starts a chain and plays all matches at the same time. It returns ErrDiffers if an outcome on chain
+// Run starts a chain and plays all matches at the same time. It returns ErrDiffers if an on-chain outcome
 // differs from the prediction.
 func Run(ctx context.Context, options Options) (err error) {
 	if len(options.Strategies) == 0 {
@@ -109,18 +109,18 @@ type contest struct {
 type player struct {
 	name   string
 	wallet *wallet.Keypair
-	// sides holds the strategy's players as a buyer and as a seller.
+	// sides holds the strategy's players, buyer and seller.
 	sides [2]agent.Player
 }
 
-// match is the negotiation of two players, which are indices.
+// match is a negotiation between two players, given as indices.
 type match struct {
 	buyer, seller     int
 	negotiation       solana.PublicKey
 	predicted, actual Outcome
 }
 
-// setUp endows the wallets and predicts all outcomes, before anything happens on chain.
+// setUp endows the wallets and predicts the outcomes, before anything happens on chain.
 func (c *contest) setUp(ctx context.Context) error {
 	config, err := c.net.Client.GetConfig(ctx)
 	if err != nil {
@@ -162,7 +162,7 @@ func (c *contest) setUp(ctx context.Context) error {
 	return c.net.Endow(ctx, owners...)
 }
 
-// play runs the agents and creates all negotiations. It returns once both sides have ended them all.
+// play runs the agents and creates the negotiations. It returns once both sides have ended all negotiations.
 func (c *contest) play(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 )
 
-// TestChainAndSimulationAgree plays all matches on a real local chain.
+// TestChainAndSimulationAgree plays every match on a real local chain.
 func TestChainAndSimulationAgree(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, Run(t.Context(), Options{Out: &out, Progress: t.Output(), JSON: true, Seed: 7}))
@@ -34,8 +34,8 @@ func TestChainAndSimulationAgree(t *testing.T) {
 	require.Greater(t, len(courses), lines/2, "the strategies differ")
 }
 
-// TestAllStrategiesDoOnChainWhatTheSimulationPredicts plays every named strategy, and some with parameters, as a
-// buyer and as a seller.
+// TestAllStrategiesDoOnChainWhatTheSimulationPredicts plays every named strategy, and some with parameters, as
+// buyer and as seller.
 func TestAllStrategiesDoOnChainWhatTheSimulationPredicts(t *testing.T) {
 	var out bytes.Buffer
 	names := append(strategy.Names(), "negmas-boulware:e=6", "negmas-tit-for-tat:kindness=0.1")

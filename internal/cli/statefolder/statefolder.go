@@ -1,5 +1,5 @@
-// Package statefolder finds the folder of the commands' state: journals, state databases, the list of
-// local chains and the gateway's database.
+// Package statefolder finds the directory for the commands' data: journals, state databases, the list of local
+// chains and the gateway's database.
 package statefolder
 
 import (
@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 )
 
-// Subdirectories of the state directory.
+// The subdirectories.
 const (
-	// Arena contains an arena's default database and keys, and the players' keys.
+	// Arena holds an arena's default database and keys, and the players' keys.
 	Arena = "arena"
 	// Gateway contains the gateway's default database.
 	Gateway = "gateway"
-	// Hire contains a home's default database and settlement key.
+	// Hire holds a home's default database and settlement key.
 	Hire = "hire"
 	// Issues contains the outcomes of negotiations about several issues.
 	Issues = "issues"
@@ -27,9 +27,8 @@ const (
 	State = "state"
 )
 
-// Path returns a subdirectory of the state directory, which is haggle in $XDG_STATE_HOME or in
-// ~/.local/state. A relative $XDG_STATE_HOME is ignored. The directory may not exist. Path returns an error
-// if the user has no home directory.
+// Path returns a subdirectory of haggle in $XDG_STATE_HOME or ~/.local/state. A relative $XDG_STATE_HOME is
+// ignored. The directory may not exist. Path returns an error if the user has no home directory.
 func Path(name string) (string, error) {
 	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
 		return filepath.Join(state, "haggle", name), nil

@@ -31,7 +31,7 @@ type Question struct {
 	// MaxTotal is a buyer's highest total of price and decay, in the mint's base units. If it is 0, only the
 	// escrow limits the total.
 	MaxTotal uint64
-	// Other is the opponent's reservation price, for the equilibrium; nil if not known.
+	// Other holds the opponent's reservation price, for the equilibrium; nil if not known.
 	Other *uint64
 }
 
@@ -54,20 +54,20 @@ type Suggestion struct {
 	// NextDecay is what the next offer costs the buyer.
 	NextDecay  uint64
 	RoundsLeft uint8
-	// LastOffer is the side that can make the last offer.
+	// LastOffer names the side that can make the last offer.
 	LastOffer protocol.OfferSide
-	// Equilibrium is the rest of the game; nil if the opponent's reservation price is not known.
+	// Equilibrium describes the rest of the game; nil if the opponent's reservation price is not known.
 	Equilibrium *Equilibrium
-	// Other is the profile computed from the opponent's offers.
+	// Other describes the opponent, from the offers.
 	Other analysis.Profile
 }
 
-// Equilibrium is the rest of the game from the current turn.
+// Equilibrium describes the rest of the game from the current turn.
 type Equilibrium struct {
 	// Price is the agreed price; nil if the parties do not agree.
 	Price *uint64
-	// AcceptsUpTo is the limit of the prices accepted by the side to move: a buyer's highest, a seller's
-	// lowest. It is nil until there is an offer, and if the side accepts no price.
+	// AcceptsUpTo limits the prices accepted by the side to move: a buyer's highest, a seller's lowest. It is
+	// nil until there is an offer, and if the side accepts no price.
 	AcceptsUpTo *uint64
 }
 
