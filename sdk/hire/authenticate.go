@@ -11,11 +11,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/httpsig"
 )
 
-// maxSignatureLife is the longest time between a request signature's creation and expiry.
+// maxSignatureLife limits the time between a request signature's creation and expiry.
 const maxSignatureLife = 5 * time.Minute
 
 // Authenticate returns the agent that signed a request to the home with this origin: the id in the query
-// parameter "agent". key returns an id's key: see [Resolver.Resolve]. Authenticate does not read the body, so
+// parameter "agent". key resolves an id's key: see [Resolver.Resolve]. Authenticate does not read the body, so
 // that strangers cannot make a home read much: compare the body with [httpsig.VerifyContentDigest].
 //
 // The request must carry exactly one signature tagged "haggle" (RFC 9421, Ed25519), as written by

@@ -16,7 +16,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/httpsig"
 )
 
-// eventsOf is the target when the seeker requests events.
+// eventsOf is the target for reading the seeker's events.
 const eventsOf = "/hire/events?agent=" + seeker
 
 // keyOfSeeker knows the seeker only.

@@ -24,9 +24,9 @@ type Card struct {
 	ID string `json:"id"`
 	// Key is the agent's Ed25519 key as a Solana address.
 	Key Base58 `json:"key"`
-	// Inbox is the URL that accepts messages, at the same origin.
+	// Inbox accepts messages. The URL is at the same origin.
 	Inbox string `json:"inbox"`
-	// Settlement is the key whose contracts the agent accepts. Agents that settle nothing leave it empty.
+	// Settlement is the key that signs acceptable contracts. Agents that settle nothing leave it empty.
 	Settlement Base58 `json:"settlement,omitzero"`
 	// Skills and Prices are as in a [Capability].
 	Skills []string    `json:"skills,omitzero"`
@@ -34,8 +34,7 @@ type Card struct {
 	// Timeouts apply to the conversations at this origin, each from 1 second to [MaxTimeout]. If zero, the
 	// defaults are used.
 	Timeouts Timeouts `json:"timeouts,omitzero"`
-	// PreviousKey is the key that Key replaces. It signs the card to prove that the agent itself changed the
-	// key.
+	// PreviousKey was replaced by Key. It signs the card to prove that the agent itself changed the key.
 	PreviousKey       Base58 `json:"previous_key,omitzero"`
 	PreviousSignature string `json:"previous_signature,omitzero"`
 	// Signature covers all fields but the two signatures, in canonical form (RFC 8785).
@@ -131,7 +130,7 @@ func (c *Card) Public() ed25519.PublicKey {
 }
 
 // Continues returns nil if the card contains the receiver's key pinned at first use, or a key signed by the
-// pinned key. Otherwise it returns a [*Refusal] with [ReasonKey]: another agent may have taken over the
+// pinned key. Otherwise the error is a [*Refusal] with [ReasonKey]: another agent may have taken over the
 // origin.
 func (c *Card) Continues(pinned ed25519.PublicKey) error {
 	if address := Base58(Address(pinned)); c.Key == address || c.PreviousKey == address {

@@ -43,10 +43,10 @@ func (c *Client) Card(ctx context.Context, origin string) (*Card, error) {
 	return ParseCard(data, origin)
 }
 
-// Send posts the message to an inbox. It repeats the request with growing pauses until the inbox has accepted
-// or refused the message, or the context ends: set the context's deadline to when the message becomes
-// useless. Duplicates count once. Refusals are returned as a [*Refusal] containing the inbox's reason; if
-// Send fails otherwise, the message may have arrived.
+// Send posts a message to an inbox. It retries with growing pauses until the inbox has accepted or refused the
+// message, or the context ends: set the context's deadline to when the message becomes useless. Duplicates
+// count once. Refusals are returned as a [*Refusal] containing the inbox's reason; if Send fails otherwise, the
+// message may have arrived.
 func (c *Client) Send(ctx context.Context, inbox string, m *Message) error {
 	_, err := c.repeat(ctx, request{
 		to: "inbox of " + m.to, method: http.MethodPost, url: inbox, body: m.text, bodyType: jsonType,
@@ -91,7 +91,7 @@ var errRedirect = errors.New("redirects are not followed")
 // Close closes idle connections. The client can be used again.
 func (c *Client) Close() { c.http().CloseIdleConnections() }
 
-// shared is the address space of RFC 6598, which providers use inside their networks.
+// shared holds the address space of RFC 6598, which providers use inside their networks.
 var shared = netip.MustParsePrefix("100.64.0.0/10")
 
 func isPublic(address netip.Addr) bool {

@@ -29,7 +29,7 @@ var (
 	errEnded  = errors.New("stream ended")
 )
 
-// Event contains a message to the agent.
+// Event contains a message for the agent.
 type Event struct {
 	// Number counts the agent's events at the home, from 1 without gaps.
 	Number  uint64
@@ -37,9 +37,9 @@ type Event struct {
 }
 
 // Events yields the agent's events following the given number, once each and in order, and waits for further
-// events until the context ends. It connects again, with growing pauses, if the connection is lost or idle
-// for 45 seconds, or the stream contains a gap, a repeated event or anything else than messages to the agent.
-// The last yield contains the final error: the context's, or a [*Refusal] of the home.
+// events until the context ends. It connects again, with growing pauses, if the connection is lost or idle for
+// 45 seconds, or if the stream contains a gap, a repeated event or anything else than messages to the agent.
+// The last yield contains the final error: the context's, or the home's [*Refusal].
 //
 // To resume after crashing, process each open conversation's log and then the events after
 // [ConversationPage].Latest.

@@ -29,9 +29,9 @@ const (
 	MaxDelivery = 8 << 20
 	// maxPage limits a page of conversations, in bytes.
 	maxPage = 2 << 20
-	// maxLink limits an audit link, in bytes: the message as a JSON string, and a few short fields.
+	// maxLink limits an audit link, in bytes: a message as a JSON string, and a few short fields.
 	maxLink = 2*MaxSize + 4096
-	// transferLimit limits one attempt to transfer a log or a delivery.
+	// transferLimit limits one attempt to transfer logs or deliveries.
 	transferLimit = time.Minute
 )
 
@@ -55,7 +55,7 @@ type Home struct {
 	Logger *slog.Logger
 }
 
-// Send delivers the message to the home's inbox: see [Client.Send].
+// Send delivers a message to the home's inbox: see [Client.Send].
 func (h *Home) Send(ctx context.Context, m *Message) error {
 	if err := CheckOrigin(h.Origin); err != nil {
 		return err
@@ -65,17 +65,17 @@ func (h *Home) Send(ctx context.Context, m *Message) error {
 
 // ConversationQuery selects conversations of the agent.
 type ConversationQuery struct {
-	// Open selects conversations expecting messages or a contract.
+	// Open selects conversations expecting messages or contracts.
 	Open bool
 	// Session selects the conversation settled by this session on chain. Zero selects all conversations.
 	Session uint64
-	// After is the previous page's Next. Leave it empty for the first page.
+	// After continues at the previous page's Next. Leave it empty for the first page.
 	After string
 }
 
 // ConversationPage is a page of the agent's conversations.
 type ConversationPage struct {
-	// Latest is the number of the agent's latest event. The states include all events up to it.
+	// Latest numbers the agent's latest event. The states include all events up to it.
 	Latest        uint64         `json:"latest"`
 	Conversations []Conversation `json:"conversations"`
 	// Next selects the following page. The last page leaves it empty.
@@ -84,7 +84,7 @@ type ConversationPage struct {
 
 // Conversation describes a home's conversation.
 type Conversation struct {
-	// ID is the conversation's id. It is unique together with the parties' ids.
+	// ID is the conversation id, unique together with the parties' ids.
 	ID     string `json:"conversation_id"`
 	Seeker string `json:"seeker"`
 	Worker string `json:"worker"`
@@ -129,12 +129,12 @@ type Arrival struct {
 	Message *Message
 	// At is the arrival time by the home's clock.
 	At time.Time
-	// Link is the link of the audit chain, as sent by the home.
+	// Link is the audit chain link, as sent by the home.
 	Link json.RawMessage
 }
 
-// Log fetches a conversation's log, given the seeker. It returns an error if an entry is missing or belongs
-// to another conversation. It checks neither signatures nor hashes.
+// Log fetches a conversation's log, given the seeker. It fails if an entry is missing or belongs to another
+// conversation. It checks neither signatures nor hashes.
 func (h *Home) Log(ctx context.Context, conversation, seeker string) (*Log, error) {
 	r := h.request("log", http.MethodGet, LogPath, url.Values{"conversation_id": {conversation}, "seeker": {seeker}})
 	r.accept, r.limit, r.time = "application/jsonl", MaxMessages*maxLink, transferLimit
@@ -197,7 +197,7 @@ func (h *Home) PutDelivery(ctx context.Context, conversation, seeker string, con
 	return hash, err
 }
 
-// Delivery returns the delivery with a SHA-256, and checks the hash. It returns [ErrNoDelivery] if the agent's
+// Delivery returns the delivery with a SHA-256, after checking it. It returns [ErrNoDelivery] if the agent's
 // conversations contain no such delivery. The content is untrusted.
 func (h *Home) Delivery(ctx context.Context, hash Hash) ([]byte, error) {
 	if !hashForm.MatchString(string(hash)) {

@@ -31,7 +31,7 @@ type testHome struct {
 	conversations []Conversation
 	log           []string
 	deliveries    map[string][]byte
-	// expect is the field Expect of the latest refused delivery.
+	// expect holds the latest refused delivery's Expect.
 	expect string
 }
 

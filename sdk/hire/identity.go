@@ -23,7 +23,7 @@ func DIDKey(key ed25519.PublicKey) string {
 // Address returns the key's id as a Solana address.
 func Address(key ed25519.PublicKey) string { return base58.Encode(key) }
 
-// KeyOf returns the key contained in an id: a Solana address, or a did:key with an Ed25519 key. It returns a
+// KeyOf returns the key contained in an id: a Solana address or did:key with an Ed25519 key. It returns a
 // [*Refusal] with [ReasonIdentity] for other ids and for non-canonical spellings.
 func KeyOf(id string) (ed25519.PublicKey, error) {
 	if encoded, is := strings.CutPrefix(id, didKey); is {

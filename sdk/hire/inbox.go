@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// refusalDocument is the response body when refusing messages.
+// refusalDocument is a refusal's response body.
 type refusalDocument struct {
 	Reason Reason `json:"reason"`
 	Text   string `json:"text"`
@@ -27,10 +27,10 @@ var statuses = map[Reason]int{
 }
 
 // Inbox returns a handler that accepts messages by POST. It calls receive for each parsed message; receive
-// verifies, applies and stores the message. If it returns nil, or a [*Refusal] with [ReasonDuplicate] for an
-// already stored message, the response confirms the arrival. Any other [*Refusal] is sent to the sender with
-// the reason. On other errors the sender tries again: if the error implements RetryAfter() time.Duration,
-// after this time; otherwise Inbox logs the error. If logger is nil, slog.Default is used.
+// verifies, applies and stores it. If receive returns nil or, for an already stored message, a [*Refusal] with
+// [ReasonDuplicate], the response confirms the arrival. Any other [*Refusal] is sent to the sender with the
+// reason. On other errors the sender tries again: if the error implements RetryAfter() time.Duration, after
+// this time; otherwise Inbox logs the error. If logger is nil, slog.Default is used.
 func Inbox(receive func(context.Context, *Message) error, logger *slog.Logger) http.Handler {
 	if logger == nil {
 		logger = slog.Default()

@@ -17,13 +17,13 @@ const Protocol = "HIRE/1.0"
 
 // Message and conversation limits.
 const (
-	// MaxSize is the message size limit in bytes.
+	// MaxSize limits the message size in bytes.
 	MaxSize = 64 << 10
-	// MaxDepth is the number of nested objects and arrays.
+	// MaxDepth limits the nesting of objects and arrays.
 	MaxDepth = 8
-	// MaxIDLength is the length limit for party and conversation ids in bytes.
+	// MaxIDLength limits party and conversation ids in bytes.
 	MaxIDLength = 256
-	// MaxMessages is the number of messages allowed per conversation.
+	// MaxMessages limits the messages per conversation.
 	MaxMessages = 500
 )
 
@@ -31,16 +31,16 @@ const (
 // one way.
 var encoding = base64.RawURLEncoding.Strict()
 
-// Envelope is the JSON encoding. All fields are required; only the bytes that are signed have no signature.
+// Envelope is the JSON encoding. All fields are required; only the signed bytes lack the signature.
 type Envelope struct {
 	// Protocol is the protocol's version.
 	Protocol string `json:"protocol" jsonschema:"enum=HIRE/1.0"`
-	// Type is the type of the payload.
+	// Type is the payload type.
 	Type Type `json:"type"`
 	// From and To are the parties' ids.
 	From string `json:"from" jsonschema:"minLength=1,maxLength=256"`
 	To   string `json:"to" jsonschema:"minLength=1,maxLength=256"`
-	// Timestamp is the sender's time of the message.
+	// Timestamp is the sender's time.
 	Timestamp Time `json:"timestamp"`
 	// Conversation groups related messages.
 	Conversation string          `json:"conversation_id" jsonschema:"minLength=1,maxLength=256"`
@@ -53,7 +53,7 @@ type Envelope struct {
 type Draft struct {
 	// From and To are the parties' ids.
 	From, To string
-	// At is the message time.
+	// At is the message's time.
 	At time.Time
 	// Conversation groups related messages.
 	Conversation string
@@ -79,13 +79,13 @@ func (m *Message) To() string { return m.to }
 // Conversation returns the conversation's id.
 func (m *Message) Conversation() string { return m.conversation }
 
-// At returns the sender's time of the message.
+// At returns the sender's time.
 func (m *Message) At() time.Time { return m.at }
 
 // Payload returns the content. Do not change it.
 func (m *Message) Payload() Payload { return m.payload }
 
-// InReplyTo returns the answered message's hash, or "" in a conversation's first message.
+// InReplyTo returns the answered message's hash, or "" if this message begins a conversation.
 func (m *Message) InReplyTo() Hash { return m.payload.reply() }
 
 // Text returns the canonical form (RFC 8785).
@@ -104,7 +104,7 @@ func (m *Message) Verify(key ed25519.PublicKey) error {
 	return nil
 }
 
-// Sign signs the message, and returns an error if Parse would refuse it.
+// Sign signs the draft, and fails if Parse would refuse it.
 func Sign(key ed25519.PrivateKey, draft Draft) (*Message, error) {
 	if draft.Payload == nil {
 		return nil, errors.New("hire: payload not set")

@@ -6,7 +6,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/internal/strictjson"
 )
 
-// Type is a message type.
+// Type names a message type.
 type Type string
 
 // The types.
@@ -27,16 +27,17 @@ func Types() []Type {
 		TypeContract}
 }
 
-// Payload is the message content: one of this file's types.
+// Payload holds message content: one of this file's types.
 type Payload interface {
-	// Type is the type of messages with the payload.
+	// Type is the message type.
 	Type() Type
 	reply() Hash
 }
 
 // Reply is a part of every payload.
 type Reply struct {
-	// InReplyTo is the hash of the conversation's latest message. Only the first message omits it.
+	// InReplyTo contains the hash of the conversation's latest message. Only a conversation's first message
+	// omits it.
 	InReplyTo Hash `json:"in_reply_to,omitzero"`
 }
 
@@ -53,11 +54,11 @@ type Inquiry struct {
 	Reply
 	// Need is what the seeker needs.
 	Need Text `json:"need"`
-	// Budget is the price range considered by the seeker, if stated.
+	// Budget is the seeker's price range, if stated.
 	Budget Range `json:"budget_range,omitzero"`
 }
 
-// UnitPrice is the price per unit of work.
+// UnitPrice is a price per unit of work.
 type UnitPrice struct {
 	// Unit names the unit, such as "page".
 	Unit  string `json:"unit"`
@@ -85,7 +86,7 @@ type Proposal struct {
 	Budget Price `json:"budget"`
 	// Deadline is the latest delivery.
 	Deadline Time `json:"deadline"`
-	// Arbiter is the Solana account that decides about disputed deliveries. Settlement on chain requires an
+	// Arbiter names the Solana account that decides about disputed deliveries. Settlement on chain requires an
 	// arbiter.
 	Arbiter Base58 `json:"arbiter,omitzero"`
 }
@@ -104,7 +105,7 @@ type Counter struct {
 	AcceptedRequirements []Text `json:"accepted_requirements,omitzero"`
 	// Price is the demanded price.
 	Price Price `json:"price"`
-	// EstimatedDelivery is the time of the delivery.
+	// EstimatedDelivery is the estimated delivery time.
 	EstimatedDelivery Time `json:"estimated_delivery"`
 	// Arbiter is as in a proposal. If empty, the latest proposal's arbiter is used.
 	Arbiter Base58 `json:"arbiter,omitzero"`
@@ -118,7 +119,7 @@ type Terms struct {
 	Arbiter Base58 `json:"arbiter,omitzero"`
 }
 
-// Hash is the canonical form's SHA-256 (RFC 8785), as named by on-chain agreements.
+// Hash returns the canonical form's SHA-256 (RFC 8785), as named by on-chain agreements.
 func (t Terms) Hash() [sha256.Size]byte {
 	text, err := strictjson.Canonical(t)
 	if err != nil {
@@ -154,7 +155,7 @@ type Settlement struct {
 	Units Units  `json:"units"`
 }
 
-// Contract is the finalized agreement, signed by a settlement key pinned by both sides.
+// Contract is a finalized agreement, signed by a settlement key pinned by both sides.
 type Contract struct {
 	Reply
 	Terms Terms `json:"terms"`
@@ -188,7 +189,7 @@ func (*Reject) Type() Type { return TypeReject }
 // Type returns TypeContract.
 func (*Contract) Type() Type { return TypeContract }
 
-// NewPayload returns an empty payload; nil for an unknown type.
+// NewPayload returns a new, empty payload; nil for an unknown type.
 func NewPayload(of Type) Payload {
 	switch of {
 	case TypeInquiry:

@@ -22,7 +22,7 @@ func (p Pin) public() ed25519.PublicKey {
 // Pins stores pins durably. Package store implements it in the state database. It must be safe for concurrent
 // use by goroutines and processes.
 type Pins interface {
-	// Pinned returns an origin's pin, or the zero Pin.
+	// Pinned returns an origin's pin, or a zero Pin.
 	Pinned(ctx context.Context, origin string) (Pin, error)
 	// Move replaces an origin's pin, and returns the pin stored afterwards. If the stored pin differs from "from",
 	// Move changes nothing. A zero "from" stores the first pin.
@@ -35,7 +35,7 @@ func (c *Card) pin() Pin { return Pin{c.Key, c.Settlement} }
 const maxMoves = 3
 
 // repin compares a card with the origin's pin and returns the new pin. It stores a first pin, and moves a pin
-// if the pinned key signed the card. Otherwise it returns a [*Refusal] with [ReasonKey].
+// if the pinned key signed the card. Otherwise the error is a [*Refusal] with [ReasonKey].
 func repin(ctx context.Context, pins Pins, card *Card) (Pin, error) {
 	pin, err := pins.Pinned(ctx, card.ID)
 	for range maxMoves {

@@ -16,11 +16,11 @@ const MinUnits = 100_000
 
 // Asset describes tokens used for prices and payments.
 type Asset struct {
-	// Symbol is the name in prices. It names one mint per cluster.
+	// Symbol names the token in prices. It names one mint per cluster.
 	Symbol string
 	// Mint is the token's mint.
 	Mint Base58
-	// Decimals is the number of decimals of the mint, at most 18.
+	// Decimals counts the mint's decimals, at most 18.
 	Decimals uint8
 }
 

@@ -2,7 +2,7 @@ package hire
 
 import "fmt"
 
-// Reason is the code for refusing a message.
+// Reason is a code for refusing messages.
 type Reason string
 
 // Refusal reasons. The peer receives the reason with an explanation.
@@ -15,7 +15,7 @@ const (
 	ReasonSignature Reason = "bad_signature"
 	// ReasonClock: the timestamp is further from the receiver's clock than MaxSkew.
 	ReasonClock Reason = "clock_skew"
-	// ReasonParty: the sender or the recipient is not a party of the conversation.
+	// ReasonParty: the sender or recipient is not a party of the conversation.
 	ReasonParty Reason = "wrong_party"
 	// ReasonConversation: it belongs to another conversation.
 	ReasonConversation Reason = "wrong_conversation"
@@ -47,11 +47,11 @@ func Reasons() []Reason {
 		ReasonTooMany}
 }
 
-// Refusal is the error for refused messages, which change nothing.
+// Refusal is an error for refused messages, which change nothing.
 type Refusal struct {
-	// Reason is the code.
+	// Reason contains the code.
 	Reason Reason
-	// Text describes the problem in this package's words. It quotes nothing of the message but names of fields.
+	// Text describes the problem in this package's words. It quotes nothing from messages but field names.
 	Text string
 }
 

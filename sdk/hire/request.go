@@ -42,7 +42,7 @@ type request struct {
 	limit  int64
 	// lastEvent is sent as Last-Event-ID, if set.
 	lastEvent string
-	// missing is the error after status 404. If nil, the response contains the reason.
+	// missing is returned after status 404. If nil, the response contains the reason.
 	missing error
 	// key signs the request, if set.
 	key ed25519.PrivateKey

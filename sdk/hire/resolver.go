@@ -59,8 +59,8 @@ type cachedCard struct {
 	at   time.Time
 }
 
-// Resolve returns an agent's identity. It returns a [*Refusal] with [ReasonIdentity] if the id contains no
-// key or the origin serves no valid card, or [ReasonKey] for new keys not signed by the pinned key. Other
+// Resolve returns an agent's identity. It returns a [*Refusal] with [ReasonIdentity] if the id contains no key
+// or no valid card is served at the origin, or [ReasonKey] for new keys not signed by the pinned key. Other
 // errors, such as timeouts, may be temporary.
 func (r *Resolver) Resolve(ctx context.Context, id string) (Identity, error) {
 	if key, err := KeyOf(id); err == nil {
@@ -110,7 +110,7 @@ func (r *Resolver) forget(ctx context.Context, origin string) {
 }
 
 // Verify checks a message's signature with the sender's key. If an origin's pinned key does not match, Verify
-// reads the card again. It returns a [*Refusal] with [ReasonSignature], or the error from [Resolver.Resolve].
+// reads the card again. It returns a [*Refusal] with [ReasonSignature], or [Resolver.Resolve]'s error.
 func (r *Resolver) Verify(ctx context.Context, m *Message) error {
 	return r.check(ctx, m.from, m.Verify)
 }
@@ -148,7 +148,7 @@ func isRefusal(err error, reason Reason) bool {
 	return errors.As(err, &refusal) && refusal.Reason == reason
 }
 
-// pinned returns an origin's pin, or the zero Pin if none is stored.
+// pinned returns an origin's pin, or a zero Pin if none is stored.
 func (r *Resolver) pinned(ctx context.Context, id string) (Pin, error) {
 	switch {
 	case CheckOrigin(id) != nil:
@@ -159,8 +159,8 @@ func (r *Resolver) pinned(ctx context.Context, id string) (Pin, error) {
 	return r.Pins.Pinned(ctx, id)
 }
 
-// card returns an origin's card. It requests the card if the latest request is older than age. If the request fails,
-// card returns the error with the card before.
+// card returns an origin's card. It fetches the card if the latest request is older than age. If the request
+// fails, card returns the error with the card before.
 func (r *Resolver) card(ctx context.Context, origin string, age time.Duration) (*Card, error) {
 	cached := r.cached(origin)
 	select {

@@ -99,7 +99,7 @@ func (a *agent) fail(status int) {
 	a.status = status
 }
 
-// message returns an agent message signed with the given key.
+// message makes an agent message signed with the given key.
 func (a *agent) message(key string) *Message {
 	a.t.Helper()
 	m, err := Sign(keyOf(key), Draft{

@@ -18,7 +18,7 @@ const (
 	PhaseDeclined    Phase = "DECLINED"
 )
 
-// Role is the sender's role.
+// Role is a sender's role.
 type Role string
 
 // Roles. The system is the settlement key pinned by both sides.
@@ -31,10 +31,9 @@ const (
 // Rules are applied by receivers. The zero value means the protocol's defaults.
 type Rules struct {
 	Timeouts Timeouts
-	// System is the settlement key's id. If unset, contracts are refused.
+	// System holds the settlement key's id. If unset, contracts are refused.
 	System string
-	// MaxSkew is the largest difference between a timestamp and the receiver's clock. If zero, 30 seconds are
-	// used.
+	// MaxSkew limits the difference between a timestamp and the receiver's clock. If zero, 30 seconds are used.
 	MaxSkew time.Duration
 	// Lenient accepts messages without in_reply_to. The caller should log them.
 	Lenient bool
@@ -46,13 +45,13 @@ func (r Rules) CapabilityDue(inquiry time.Time) time.Time {
 	return inquiry.Add(r.Timeouts.WithDefaults().FirstResponse)
 }
 
-// maxSkew is the default of [Rules].MaxSkew.
+// maxSkew is [Rules].MaxSkew by default.
 const maxSkew = 30 * time.Second
 
-// State is a conversation's state, a function of message contents and times. The zero value is a conversation
+// State describes a conversation, as a function of message contents and times. The zero value is a conversation
 // without messages.
 type State struct {
-	// Conversation is the conversation's id. Seeker and Worker are the parties' ids.
+	// Conversation, Seeker and Worker hold the conversation's and parties' ids.
 	Conversation string `json:"conversation_id,omitzero"`
 	Seeker       string `json:"seeker,omitzero"`
 	Worker       string `json:"worker,omitzero"`
@@ -134,8 +133,8 @@ func (s State) role(m *Message, rules Rules) (Role, error) {
 	return "", refuse(ReasonParty, "from, to: not the parties of the conversation")
 }
 
-// Next applies a message that arrived at the given time. It returns the unchanged state and a [*Refusal] if
-// the state does not allow the message. It does not check the signature: see [Message.Verify].
+// Next applies a message that arrived at the given time. It returns the unchanged state and a [*Refusal] if the
+// message is not allowed. It does not check the signature: see [Message.Verify].
 func (s State) Next(m *Message, now time.Time, rules Rules) (State, error) {
 	before := s
 	if m.Hash() == s.Last {

@@ -135,7 +135,7 @@ func in(t testing.TB, phase Phase) *talk {
 	return k
 }
 
-// Every phase, sender and type, with the next phase or the refusal reason.
+// Every phase, sender and type, with the next phase or a refusal's reason.
 func TestEveryMessageInEveryPhase(t *testing.T) {
 	accepted := map[string]Phase{
 		"IDLE seeker inquiry": PhaseIdle, "IDLE seeker proposal": PhaseNegotiating, "IDLE worker capability": PhaseIdle,

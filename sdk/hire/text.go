@@ -12,7 +12,7 @@ type Text struct{ prose string }
 // NewText returns a Text for own messages.
 func NewText(prose string) Text { return Text{prose} }
 
-// Untrusted returns the prose. Mark it as quoted data wherever a language model or a person reads it.
+// Untrusted returns the prose. Mark it as quoted data wherever language models or people read it.
 func (t Text) Untrusted() string { return t.prose }
 
 // Format writes the length instead of the prose.

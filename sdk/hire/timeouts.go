@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// MaxTimeout is the longest timeout allowed by a card.
+// MaxTimeout limits a card's timeouts.
 const MaxTimeout = 24 * time.Hour
 
 // Timeouts limit response times. If zero, the defaults are used. A card writes them in whole seconds: see
 // [Card].
 type Timeouts struct {
-	// FirstResponse is the time for the first response to a proposal: 60 seconds by default.
+	// FirstResponse limits the first response to a proposal: 60 seconds by default.
 	FirstResponse time.Duration
-	// Clarification is the response time following clarifications: 30 seconds by default.
+	// Clarification limits responses following clarifications: 30 seconds by default.
 	Clarification time.Duration
-	// Acceptance is the time for all other responses, including the second signature: 120 seconds by default.
+	// Acceptance limits all other responses, including the second signature: 120 seconds by default.
 	Acceptance time.Duration
 }
 
@@ -37,8 +37,8 @@ type timeoutsDocument struct {
 	Acceptance    uint32 `json:"acceptance,omitzero"`
 }
 
-// MarshalJSON returns the timeouts in whole seconds, without zeros. It returns an error for timeouts that are
-// negative, fractional or above [MaxTimeout].
+// MarshalJSON returns the timeouts in whole seconds, without zeros. It fails for timeouts that are negative,
+// fractional or above [MaxTimeout].
 func (t Timeouts) MarshalJSON() ([]byte, error) {
 	for name, timeout := range map[string]time.Duration{
 		"first_response": t.FirstResponse, "clarification": t.Clarification, "acceptance": t.Acceptance,

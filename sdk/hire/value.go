@@ -12,14 +12,13 @@ import (
 	"github.com/gagliardetto/solana-go/base58"
 )
 
-// Hash is the SHA-256, in lower-case hexadecimal digits, over a signed message's canonical form or a
-// delivery.
+// Hash is a SHA-256, in lower-case hexadecimal digits, over a signed message's canonical form or a delivery.
 type Hash string
 
-// Time is a timestamp of RFC 3339 in UTC, as it is written in the message.
+// Time is a timestamp of RFC 3339 in UTC, as written in a message.
 type Time string
 
-// Base58 encodes 32 bytes: a Solana address, or a cluster's genesis hash.
+// Base58 encodes 32 bytes: a Solana address or genesis hash.
 type Base58 string
 
 // Units is an amount of mint base units, above zero and less than 2^64, in decimal digits.

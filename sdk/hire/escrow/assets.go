@@ -21,8 +21,8 @@ var mints = map[string][]solana.PublicKey{
 }
 
 // Assets returns a cluster's tokens for prices: USDC and SOL, on mainnet also USDT and EURC. The cluster is a
-// genesis hash, "mainnet-beta" or "devnet". Otherwise Assets returns nil, and the caller lists the tokens.
-// Take the cluster from the configuration: a node that chooses the cluster chooses the mint as well.
+// genesis hash, "mainnet-beta" or "devnet". Otherwise Assets returns nil: the caller lists the tokens. Take the
+// cluster from the configuration: a node that chooses the cluster chooses the mint as well.
 func Assets(cluster string) []hire.Asset {
 	switch cluster {
 	case "mainnet-beta":

@@ -13,11 +13,11 @@ import (
 // MismatchError is a difference between a negotiation and the terms that it should settle. The negotiation
 // settles other terms, or these are no longer settleable: do not act on it, and do not deliver.
 type MismatchError struct {
-	// Negotiation is the negotiation's address.
+	// Negotiation identifies the negotiation.
 	Negotiation solana.PublicKey
 	// Field is the account's field, or "address".
 	Field string
-	// Have is the field's value, and Want the required one.
+	// Have and Want hold the actual and required values.
 	Have, Want string
 }
 
@@ -104,7 +104,7 @@ func (t Terms) times(n *haggle.Snapshot) []comparison {
 	}
 }
 
-// progress compares the status, the offer and the agreed price.
+// progress compares status, offer and agreed price.
 func (t Terms) progress(n *haggle.Snapshot) []comparison {
 	ended := n.Status == protocol.NegotiationStatusRejected || n.Status == protocol.NegotiationStatusExpired
 	all := []comparison{

@@ -72,7 +72,7 @@ func mismatch(t *testing.T, terms escrow.Terms, n *haggle.Snapshot) string {
 	return found.Field
 }
 
-// Each change could profit a thief. They cover every field that the creator chooses, and the prices of later steps.
+// Each change could profit a thief. They cover every field chosen by the creator, and later steps' prices.
 func TestNegotiationOnOtherTermsIsRefused(t *testing.T) {
 	other := solana.PublicKey{7}
 	created := start.Unix() + 10

@@ -13,7 +13,7 @@
 //  2. The worker accepts the invitation, with Terms.Decimals.
 //  3. The seeker offers Terms.Price within [ResponseWindow]. It is the only offer.
 //  4. The worker accepts the offer within ResponseWindow. From then on neither side can take the price alone.
-//  5. The worker delivers, and claims milestone 0 by Terms.Deadline. The evidence is the SHA-256 of the delivery.
+//  5. The worker delivers, and claims milestone 0 by Terms.Deadline. The evidence is the delivery's SHA-256.
 //  6. The seeker releases or disputes the milestone within [ReviewHours]. After that time anyone can release it.
 //  7. Anyone closes the negotiation.
 //
@@ -40,7 +40,7 @@
 //     sides begin a new deal.
 //   - [haggle.UnresolvedError]: an earlier creation has an unknown outcome. The seeker repeats it later.
 //
-// Only the seeker's key creates negotiations there. Both parties know the address after the second accept,
-// and any transaction that names it causes a SessionUsedError. A worker can so prevent an agreed escrow, but
-// gains nothing.
+// Only the seeker's key creates negotiations there. The parties know the address after the second accept, and
+// any transaction that names it causes a SessionUsedError. A worker can so prevent an agreed escrow, but gains
+// nothing.
 package escrow

@@ -13,22 +13,22 @@ import (
 const (
 	// MaxRounds is the number of offers: the seeker's offer of the agreed price.
 	MaxRounds = 1
-	// ResponseWindow is the time for the seeker's offer, and again for the worker's acceptance. Check accepts
-	// longer windows.
+	// ResponseWindow limits the seeker's offer, and again the worker's acceptance. Check accepts longer
+	// windows.
 	ResponseWindow = 5 * time.Minute
-	// GlobalDeadline is the time for agreeing on the price on chain. It begins before the creation is executed, so Check
+	// GlobalDeadline limits agreeing on the price on chain. It begins before the creation is executed, so Check
 	// accepts MinGlobalDeadline from the creation on.
 	GlobalDeadline    = 30 * time.Minute
 	MinGlobalDeadline = 25 * time.Minute
-	// ReviewHours is the time for the review of the delivery. Check accepts a shorter one, which shortens the seeker's
-	// own time.
+	// ReviewHours limits the delivery's review. Check accepts a shorter review, which shortens the seeker's own
+	// time.
 	ReviewHours = 24
-	// MaxFeeBps is the highest protocol fee in basis points of the price.
+	// MaxFeeBps limits the protocol fee, in basis points of the price.
 	MaxFeeBps = protocol.DefaultProtocolFeeBps
-	// MaxDelivery is the longest time from the acceptance to the deadline. The program allows 365 days from the creation
-	// to the end of the review.
+	// MaxDelivery limits the time from acceptance to deadline. The program allows 365 days from the creation to
+	// the end of the review.
 	MaxDelivery = 360 * 24 * time.Hour
-	// ExtraDelivery is the time that Request adds to the deadline, in case the clocks of nodes differ.
+	// ExtraDelivery is added to the deadline by Request, in case the clocks of nodes differ.
 	ExtraDelivery = time.Minute
 	// MaxExtraDelivery is the longest excess delivery time that Check accepts. If the arbiter is silent, a
 	// disputed price stays in escrow until a day after the milestone's deadline: without this limit a seeker

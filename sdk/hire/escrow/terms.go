@@ -49,11 +49,11 @@ type Terms struct {
 	Deadline time.Time
 	// Service is the accepted terms' hash: [hire.Terms.Hash].
 	Service [sha256.Size]byte
-	// Session is the negotiation's session id.
+	// Session holds the negotiation's session id.
 	Session uint64
 }
 
-// ErrNotAgreed: no deal of the conversation is accepted by both sides.
+// ErrNotAgreed: the conversation contains no deal accepted by each side.
 var ErrNotAgreed = errors.New("escrow: terms not accepted by both sides")
 
 // TermsError is the reason why terms cannot be settled.
@@ -88,8 +88,8 @@ func Of(state hire.State, seeker, worker ed25519.PublicKey, assets []hire.Asset)
 // offering or accepting terms: accepted terms cannot be corrected.
 //
 // It returns a [*hire.Refusal] with [hire.ReasonPrice] for unsettleable prices. It returns a [*TermsError] if
-// the terms name no arbiter, the arbiter is a party, both parties use the same key, or the deadline is not
-// between the given time and [MaxDelivery] later.
+// the terms name no arbiter, the arbiter is a party, the parties share a key, or the deadline is not between
+// the given time and [MaxDelivery] later.
 func Settleable(
 	agreed hire.Terms, at time.Time, seeker, worker ed25519.PublicKey, assets []hire.Asset,
 ) (Terms, error) {
@@ -138,7 +138,7 @@ func (t Terms) check(at time.Time) error {
 	return nil
 }
 
-// Address derives the negotiation address.
+// Address derives the negotiation's address.
 func (t Terms) Address() (solana.PublicKey, error) {
 	address, _, err := protocol.FindNegotiationAddress(t.Seeker, t.Worker, t.Session)
 	return address, err

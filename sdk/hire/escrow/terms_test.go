@@ -50,7 +50,7 @@ func TestTermsFollowFromTheConversation(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, want, address)
 
-	// The next deal of the conversation has another address, even on the same terms.
+	// The conversation's next deal uses another address, even on the same terms.
 	next := agreed(t, start.Add(time.Second), seekerKey, workerKey, fiveUSDC())
 	again, err := escrow.Of(next, public(seekerKey), public(workerKey), escrow.Assets("devnet"))
 	require.NoError(t, err)
