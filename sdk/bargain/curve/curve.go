@@ -1,5 +1,5 @@
-// Package curve implements concession curves: the part of the rational utility range that a party claims at a
-// relative time. The level falls from 1, the best outcome, to 0, the reservation value.
+// Package curve implements concession curves: the level, over relative time, is the part of the rational
+// utility range that a party claims. It falls from 1, the best outcome, to 0, the reservation value.
 package curve
 
 import (
@@ -11,7 +11,7 @@ import (
 
 // Curve is a concession curve. An implementation is a comparable value.
 type Curve interface {
-	// Level returns the level at a relative time, 0 to [fixed.One].
+	// Level returns the claimed part for a relative time, 0 to [fixed.One].
 	Level(t fixed.Number) fixed.Number
 }
 
@@ -23,7 +23,7 @@ type Curve interface {
 // 4.1; GENIUS 10.4, TimeDependent_Offering.
 type Polynomial struct{ K, E fixed.Number }
 
-// Level implements Curve.
+// Level evaluates the polynomial.
 func (p Polynomial) Level(t fixed.Number) fixed.Number {
 	if p.E <= 0 {
 		return fixed.One - p.K
@@ -37,7 +37,7 @@ func (p Polynomial) Level(t fixed.Number) fixed.Number {
 // Source: Faratin, Sierra, Jennings (1998), section 4.1.
 type Exponential struct{ K, E fixed.Number }
 
-// Level implements Curve.
+// Level evaluates the exponential function.
 func (e Exponential) Level(t fixed.Number) fixed.Number {
 	power := fixed.Pow(fixed.One-t, e.E)
 	return fixed.One - fixed.Exp(power.Mul(fixed.Log(e.K.Clamp(1, fixed.One))))
@@ -49,7 +49,7 @@ func (e Exponential) Level(t fixed.Number) fixed.Number {
 // Source: NegMAS 0.16, negotiators/helpers.py, PolyAspiration.
 type Aspiration struct{ Max, Exponent fixed.Number }
 
-// Level implements Curve.
+// Level evaluates the polynomial aspiration.
 func (a Aspiration) Level(t fixed.Number) fixed.Number {
 	return a.Max.Mul(fixed.One - fixed.Pow(t, a.Exponent))
 }
@@ -60,7 +60,7 @@ func (a Aspiration) Level(t fixed.Number) fixed.Number {
 // Source: NegMAS 0.16, negotiators/helpers.py, ExpAspiration.
 type ExpAspiration struct{ Max, Exponent fixed.Number }
 
-// Level implements Curve.
+// Level evaluates the exponential aspiration.
 func (a ExpAspiration) Level(t fixed.Number) fixed.Number {
 	const e = 2_718_281_828_459
 	power := fixed.Pow(fixed.One-t, a.Exponent)
@@ -73,16 +73,16 @@ func (a ExpAspiration) Level(t fixed.Number) fixed.Number {
 // Source: NegMAS 0.16, HybridOfferingPolicy, from ANAC 2020's Hybrid Agent.
 type Bezier struct{ Start, Middle, End fixed.Number }
 
-// Level implements Curve.
+// Level evaluates the Bezier curve.
 func (b Bezier) Level(t fixed.Number) fixed.Number {
 	rest := fixed.One - t
 	return rest.Mul(rest).Mul(b.Start) + 2*rest.Mul(t).Mul(b.Middle) + t.Mul(t).Mul(b.End)
 }
 
-// Constant stays at a level.
+// Constant is a constant level.
 type Constant fixed.Number
 
-// Level implements Curve.
+// Level returns the constant.
 func (c Constant) Level(fixed.Number) fixed.Number { return fixed.Number(c) }
 
 // The curves with the names of their literature.
@@ -112,7 +112,7 @@ type key struct {
 	steps int
 }
 
-// Table is a curve with precomputed levels at the times (step+1)/(steps+1).
+// Table is a curve with precomputed levels for the times (step+1)/(steps+1).
 type Table struct {
 	curve         Curve
 	times, levels []fixed.Number
@@ -149,12 +149,12 @@ func Tabulate(curve Curve, steps int) *Table {
 // Len returns the number of steps of the table.
 func (t *Table) Len() int { return len(t.levels) }
 
-// Has reports whether the table knows the level at a step and a time.
+// Has reports whether the table covers a step and a time.
 func (t *Table) Has(step int, time fixed.Number) bool {
 	return step < len(t.times) && t.times[step] == time
 }
 
-// At returns the level at a step and a time. It computes levels missing from the table.
+// At returns the level for a step and a time. It computes levels missing from the table.
 func (t *Table) At(step int, time fixed.Number) fixed.Number {
 	if t.Has(step, time) {
 		return t.levels[step]

@@ -71,8 +71,8 @@ func TestCurvesFallFromTheBestToTheReservationValue(t *testing.T) {
 	}
 }
 
-// TestLevelsAreMonotoneAndInRange checks all kinds of curves with random parameters, at random times.
-// Rounding can raise a level by 10^-12; a Bezier curve's three terms by 3 * 10^-12, even beyond 1.
+// TestLevelsAreMonotoneAndInRange checks all kinds of curves with random parameters and times. Rounding can
+// raise a level by 10^-12; a Bezier curve's three terms by 3 * 10^-12, even beyond 1.
 func TestLevelsAreMonotoneAndInRange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		number := func(name string, least, most fixed.Number) fixed.Number {

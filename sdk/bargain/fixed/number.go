@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// Number counts units of 10^-12. The range is about -9.2 million to 9.2 million.
+// Number counts units of 10^-12. Numbers lie between about -9.2 million and 9.2 million.
 type Number int64
 
 // Constants.
@@ -24,7 +24,7 @@ const (
 	Decimals = 12
 	// One represents 1.
 	One Number = 1_000_000_000_000
-	// Max and Min limit the range.
+	// Max and Min limit all numbers.
 	Max Number = math.MaxInt64
 	Min Number = -math.MaxInt64
 )
@@ -32,7 +32,7 @@ const (
 // ErrRange reports a number outside the range.
 var ErrRange = errors.New("fixed: number out of range")
 
-// Int returns an integer as a Number; beyond the range [Max] or [Min].
+// Int converts an integer to a Number, saturating at [Max] or [Min].
 func Int(n int64) Number {
 	switch {
 	case n > int64(Max/One):
@@ -43,20 +43,20 @@ func Int(n int64) Number {
 	return Number(n) * One
 }
 
-// Ratio returns a/b, rounded half away from zero. If out of range, or b = 0, it returns [Max] or [Min] by the
+// Ratio returns a/b, rounded half away from zero. On overflow, or if b = 0, it returns [Max] or [Min] by the
 // sign of a.
 func Ratio(a, b int64) Number { return Number(mulDiv(a, int64(One), b)) }
 
-// Mul returns n*m, rounded half away from zero; beyond the range [Max] or [Min].
+// Mul returns n*m, rounded half away from zero, saturating at [Max] or [Min].
 func (n Number) Mul(m Number) Number { return Number(mulDiv(int64(n), int64(m), int64(One))) }
 
 // Div returns n/m with the rounding and the limits of [Ratio].
 func (n Number) Div(m Number) Number { return Ratio(int64(n), int64(m)) }
 
-// Scale returns n*a/b, with a 128-bit product, rounded half away from zero; beyond the range [Max] or [Min].
+// Scale returns n*a/b, with a 128-bit product, rounded half away from zero, saturating at [Max] or [Min].
 func (n Number) Scale(a, b int64) Number { return Number(mulDiv(int64(n), a, b)) }
 
-// Add returns n+m; beyond the range [Max] or [Min].
+// Add returns n+m, saturating at [Max] or [Min].
 func (n Number) Add(m Number) Number {
 	sum := n + m
 	switch {
@@ -68,16 +68,16 @@ func (n Number) Add(m Number) Number {
 	return sum
 }
 
-// Sub returns n-m; beyond the range [Max] or [Min].
+// Sub returns n-m, saturating at [Max] or [Min].
 func (n Number) Sub(m Number) Number { return n.Add(-m) }
 
-// Clamp returns the number of [low, high] that is next to n.
+// Clamp limits n to [low, high].
 func (n Number) Clamp(low, high Number) Number { return max(low, min(n, high)) }
 
-// Float returns the number as a float64, for reports.
+// Float converts the number to a float64, for reports.
 func (n Number) Float() float64 { return float64(n) / float64(One) }
 
-// String returns the shortest decimal notation, which [Parse] reads back.
+// String formats the shortest decimal notation, which [Parse] reads back.
 func (n Number) String() string {
 	sign, size := "", magnitude(int64(n))
 	if n < 0 {
@@ -90,7 +90,7 @@ func (n Number) String() string {
 	return sign + strconv.FormatUint(whole, 10) + "." + strings.TrimRight(fmt.Sprintf("%012d", part), "0")
 }
 
-// MarshalText returns the same text as String.
+// MarshalText formats as String does.
 func (n Number) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
 
 // UnmarshalText parses text as Parse does.
@@ -167,7 +167,7 @@ func magnitude(n int64) uint64 {
 	return uint64(n)
 }
 
-// mulDiv returns a*b/c, rounded half away from zero, and limited to the Number range.
+// mulDiv computes a*b/c, rounded and limited as by [Ratio].
 func mulDiv(a, b, c int64) int64 {
 	if a == 0 || b == 0 {
 		return 0

@@ -54,7 +54,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// rounded returns a quotient rounded half away from zero and limited to the range.
+// rounded returns a quotient rounded half away from zero, saturating at [Max] or [Min].
 func rounded(numerator, denominator *big.Int) Number {
 	if denominator.Sign() == 0 {
 		switch numerator.Sign() {

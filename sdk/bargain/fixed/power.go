@@ -8,7 +8,7 @@ import "math/bits"
 const fractionBits = 58
 
 // Pow returns base^exponent for base from 0 to [One] and exponent from 0: the concession t^e at time t. 0^0
-// equals 1. Bases outside the range are clamped, negative exponents count as 0.
+// equals 1. Bases out of range are clamped, negative exponents count as 0.
 func Pow(base, exponent Number) Number {
 	switch base = base.Clamp(0, One); {
 	case exponent <= 0 || base == One:
@@ -73,7 +73,7 @@ func Log(x Number) Number {
 	return result
 }
 
-// negativeLog2 returns -log2(a/b) for 0 < a <= b, in parts of 2^58, below 64*2^58 = 2^64.
+// negativeLog2 computes -log2(a/b) for 0 < a <= b, in parts of 2^58, below 64*2^58 = 2^64.
 func negativeLog2(a, b uint64) uint64 {
 	mantissaA, shiftA := normalize(a)
 	mantissaB, shiftB := normalize(b)
@@ -81,13 +81,13 @@ func negativeLog2(a, b uint64) uint64 {
 	return whole + log2Fraction(mantissaB) - log2Fraction(mantissaA)
 }
 
-// normalize returns a number in [2^63, 2^64), and by how many bits it was shifted to the left.
+// normalize shifts a number left into [2^63, 2^64), and returns the shift in bits as well.
 func normalize(n uint64) (mantissa uint64, shift int) {
 	shift = bits.LeadingZeros64(n)
 	return n << shift, shift
 }
 
-// log2Fraction returns log2(m/2^63) for m in [2^63, 2^64), in units of 2^-58: every squaring yields a binary
+// log2Fraction computes log2(m/2^63) for m in [2^63, 2^64), in units of 2^-58: every squaring yields a binary
 // digit.
 func log2Fraction(m uint64) (log uint64) {
 	for range fractionBits + 2 {
@@ -103,7 +103,7 @@ func log2Fraction(m uint64) (log uint64) {
 	return (log + 2) >> 2
 }
 
-// exp2 returns 2^-(x/2^58) as a Number, rounded to the nearest part.
+// exp2 computes 2^-(x/2^58) as a Number, rounded to the nearest part.
 func exp2(x uint64) Number {
 	whole := x >> fractionBits
 	if whole > 41 {

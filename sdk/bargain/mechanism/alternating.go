@@ -22,7 +22,7 @@ var ErrMove = errors.New("mechanism: invalid move")
 type Party struct {
 	Strategy    bargain.Strategy
 	Preferences *bargain.Preferences
-	// Pace is the logical time that the party's turns take, for sessions with a time limit.
+	// Pace is the logical time of the party's turns, for sessions with a time limit.
 	Pace int64
 }
 
@@ -34,7 +34,7 @@ type Party struct {
 // (2017). The relative time is (step+1)/(steps+1) in sessions with a step limit, as in NegMAS and in GENIUS'
 // DiscreteTimeline, elapsed/limit with a time limit, and the higher value with both.
 type Alternating struct {
-	// Steps is the number of steps; if 0, only Limit ends the session.
+	// Steps limits the steps; if 0, only Limit ends the session.
 	Steps int
 	// Limit is the logical time after which no turn begins, in [Party].Pace's unit; if 0, only Steps ends the
 	// session.

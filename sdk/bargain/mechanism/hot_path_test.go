@@ -18,7 +18,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// opposed returns two parties' preferences over price and days, where no outcome suits both.
+// opposed returns opposed preferences over price and days, where no outcome suits both parties.
 func opposed(t testing.TB) (list [2]*bargain.Preferences) {
 	domain, err := bargain.NewDomain(bargain.Price("price", 0, 100, 1), bargain.Integer("days", 1, 20))
 	require.NoError(t, err)
@@ -147,9 +147,8 @@ func TestTheMeasuredSessionHasAllItsSteps(t *testing.T) {
 	require.Len(t, result.History, 200)
 }
 
-// BenchmarkNegotiation measures 100 steps with two time-dependent strategies, 200 offers, using earlier
-// sessions' tables: with the history in the previous session's memory, and with the history copied into the
-// result.
+// BenchmarkNegotiation measures 100 steps of time-dependent strategies, 200 offers, using earlier sessions'
+// tables: with the history in the previous session's memory, and with the history copied into the result.
 func BenchmarkNegotiation(b *testing.B) {
 	protocol, parties := longSession(b)
 	b.Run("100_steps", func(b *testing.B) {

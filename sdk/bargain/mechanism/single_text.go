@@ -33,8 +33,8 @@ const (
 	RuleSum
 )
 
-// SingleText is mediation with a single text: a mediator changes the text at random, and the parties vote on
-// every change. The final text, if rational for all parties, is the agreement.
+// SingleText is mediation with a single text: a mediator changes it at random, and the parties vote on every
+// change. The final text, if rational for all parties, is the agreement.
 //
 // Sources: Klein, Faratin, Sayama, Bar-Yam: Negotiating Complex Contracts (2003) for the annealing parties;
 // Fujita, Ito, Klein: A Secure and Fair Protocol that Addresses Weaknesses of the Nash Bargaining Solution in
@@ -42,11 +42,10 @@ const (
 //
 // The mediator's calculations are simulated: SFMP uses a multi-party protocol that conceals the utilities.
 type SingleText struct {
-	// Rounds is the number of candidates per search.
+	// Rounds counts the candidates per search.
 	Rounds int
 	Rule   Rule
-	// Searches is the number of RuleSum searches, all starting at a random text. If zero, a single search
-	// runs.
+	// Searches counts the RuleSum searches, all starting at a random text. If zero, a single search runs.
 	Searches int
 	// Temperature is the mediator's temperature under RuleSum, in utility units. If zero, the mediator
 	// climbs.
@@ -142,7 +141,7 @@ func (m *mediation) replaces(text, candidate bargain.Outcome, time fixed.Number)
 	}
 	all := true
 	for self, voter := range m.voters {
-		// Every party votes, to keep a party's random numbers independent of the remaining votes.
+		// Every party votes, to keep a party's random sequence independent of the remaining votes.
 		loss := voter.Preferences.Of(text) - voter.Preferences.Of(candidate)
 		all = risks(loss, voter.Temperature, time, m.randoms[self]) && all
 	}

@@ -2,7 +2,7 @@ package onchain
 
 import "github.com/haggle-protocol/haggle/sdk/protocol"
 
-// Metadata is the 64 bytes that an offer carries beside its price.
+// Metadata holds the 64 bytes that an offer carries beside the price.
 type Metadata [protocol.MaxMetadataLen]byte
 
 // CommitmentMetadata returns the metadata for an offer with a commitment, and no terms beside the price.
@@ -10,7 +10,7 @@ func CommitmentMetadata(commitment [32]byte) Metadata {
 	return protocol.Terms{StrategyHash: commitment}.Metadata()
 }
 
-// Commitment returns the offer's commitment, and false if there is none.
+// Commitment returns the offer's commitment, and false if none exists.
 func (m Metadata) Commitment() (commitment [32]byte, ok bool) {
 	decoded, err := protocol.DecodeMetadata(m)
 	if err != nil || decoded.Terms == nil {
@@ -22,7 +22,7 @@ func (m Metadata) Commitment() (commitment [32]byte, ok bool) {
 // DocumentMetadata returns the metadata for an offer with terms in the document identified by hash.
 func DocumentMetadata(hash [32]byte) Metadata { return protocol.TermsDocument(hash).Metadata() }
 
-// Document returns the hash identifying the offer's document, and false if there is none.
+// Document returns the hash identifying the offer's document, and false if none exists.
 func (m Metadata) Document() (hash [32]byte, ok bool) {
 	decoded, err := protocol.DecodeMetadata(m)
 	if err != nil || decoded.Document == nil {

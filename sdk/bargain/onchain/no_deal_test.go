@@ -23,7 +23,7 @@ func after(rules onchain.Rules, offers int) *protocol.Negotiation {
 	return n
 }
 
-// losses returns the parties' results if there is no deal, in base units.
+// losses returns the parties' no-deal results, in base units.
 func losses(n *protocol.Negotiation, ending bargain.Ending) (buyer, seller int64) {
 	s := onchain.Settle(n, ending)
 	return int64(s.Refund+s.FromBond) - int64(n.EscrowAmount), -int64(s.FromBond)

@@ -11,22 +11,22 @@ import (
 
 // Player is a negotiation party: a strategy with preferences over [Domain] prices, or, for [Player.Replay]
 // only, over a different domain with a price, in base units. Unless the strategy is [Informed], the player
-// replaces moves that lose money under the rules: in the last turn it accepts any offer at least as good as
-// no agreement, and it never makes offers with an expected decay cost above the possible gain.
+// replaces moves that lose money under the rules: in the final turn it accepts any offer at least as good as no
+// agreement, and it never makes offers with an expected decay cost above the possible gain.
 type Player struct {
 	Strategy    bargain.Strategy
 	Preferences *bargain.Preferences
 	// Opening is the opening price's utility, from where strategies with a curve concede: see [Preferences].
 	// If zero, the best price is used.
 	Opening fixed.Number
-	// Step is the price step, in base units of the mint, for strategies that concede rank by rank, as
+	// Step is the price step in the mint's base units, for strategies that concede rank by rank, as
 	// bidding.MiCRO does. If zero, the step follows from the rounds and the decay: half the way from the best
 	// price to the reservation price, divided by the steps between the side's offers, but no less than the
 	// decay for an offer and a reply. A single base unit per step would cost more decay than it concedes.
 	Step uint64
-	// MaxTotal limits a buyer's total payment, price plus decay, in base units of the mint: offers are
-	// lowered to MaxTotal less decay, and the buyer accepts no offer above this price. If zero, only the
-	// escrow limits the total.
+	// MaxTotal limits a buyer's total payment, price plus decay, in the mint's base units: offers are lowered
+	// to MaxTotal less decay, and the buyer accepts no offer above this price. If zero, only the escrow limits
+	// the total.
 	MaxTotal uint64
 	// Refuse reports whether the standing offer cannot be accepted, because of terms beside the price. The
 	// strategy then receives the price, but no offer to accept.
@@ -44,13 +44,13 @@ var ErrUncovered = errors.New("onchain: the escrow does not cover the reservatio
 // Ruled is a strategy that depends on the rules and the side's reservation price.
 type Ruled interface {
 	bargain.Strategy
-	// Under returns a side's strategy. own is the side's reservation price, in base units of the mint; for a
-	// seller, the least amount after the fee.
+	// Under returns a side's strategy. own is the side's reservation price, in the mint's base units; for a
+	// seller, the least amount net of the fee.
 	Under(r Rules, side Side, own uint64) bargain.Strategy
 }
 
-// Player returns a player for a strategy. Opening and reservation are prices, in base units of the mint. A
-// seller's reservation is the least amount after the fee. Player returns [ErrUncovered] if no domain price
+// Player returns a player for a strategy. Opening and reservation are prices in the mint's base units. A
+// seller's reservation is the least amount net of the fee. Player returns [ErrUncovered] if no domain price
 // covers the reservation plus fee.
 func (r Rules) Player(
 	s bargain.Strategy, side protocol.OfferSide, opening, reservation uint64,
@@ -72,7 +72,7 @@ func (r Rules) Player(
 }
 
 // Limit returns the worst price where agreement is still as good for the side as no agreement. reservation is
-// the highest price a buyer pays, or the lowest amount a seller receives after the fee. fromBond is the
+// the highest price a buyer pays, or the lowest amount a seller receives, net of the fee. fromBond is the
 // buyer's share of the seller's bond if no agreement is reached: see [protocol.Negotiation.BondForDelay].
 // fromBond lowers both sides' limits, because an agreement costs the buyer this amount and saves it for the
 // seller. Limit returns false if the side is a buyer with fromBond above the reservation: no price is as good
@@ -106,7 +106,7 @@ func (p *Player) check(r Rules) error {
 // Offer is a past offer in a negotiation.
 type Offer struct {
 	Side protocol.OfferSide
-	// Amount is the price, in base units of the mint.
+	// Amount is the price in the mint's base units.
 	Amount uint64
 }
 
@@ -160,7 +160,7 @@ func (p *Player) most(side protocol.OfferSide, decay uint64) uint64 {
 
 // Replay returns a side's move in a negotiation at its turn, over any domain. outcomes lists all offers so
 // far, the oldest first; [bargain.NoOutcome] marks offers unknown to the player. standing is the acceptable
-// offer, or NoOutcome if there is none.
+// offer, if any, or NoOutcome.
 //
 // It starts the strategy from the seed and plays the side's earlier turns again, so the result depends on the
 // arguments alone: restarts and verifiers reproduce it. Prices stay in the program's range: see

@@ -9,7 +9,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// MaxSellers is the maximum number of sellers in a purchase.
+// MaxSellers limits a purchase's sellers.
 const MaxSellers = 8
 
 // Purchase is a buyer that needs a single service and bargains with several sellers at once, in separate
@@ -18,12 +18,12 @@ const MaxSellers = 8
 // The buyer cannot withdraw an offer except by ending the negotiation, and the seller can accept it at any
 // time. So the buyer keeps no more than one standing offer over all negotiations. Everywhere else a seller's
 // offer stands, or the seller has just joined, and it is the buyer's turn: only the buyer can conclude these
-// negotiations. The buyer moves where the turn ends first, within the [OutsideOption] and [LeftOfTotal]
-// limits, and ends all remaining negotiations after the first agreement.
+// negotiations. The buyer moves where the turn ends first, within the [OutsideOption] and [LeftOfTotal] limits,
+// and ends all remaining negotiations once an agreement is reached.
 type Purchase struct {
 	Rules
 	// Strategy plays all negotiations. Strategies with a curve concede from the price Opening; Reservation is
-	// the highest price. Both are in base units of the mint.
+	// the highest price. Both use the mint's base units.
 	Strategy             bargain.Strategy
 	Opening, Reservation uint64
 	// Step is the price step: see [Player].
@@ -33,15 +33,15 @@ type Purchase struct {
 	MaxTotal uint64
 }
 
-// PurchaseResult is the result of simulating a purchase.
+// PurchaseResult describes a simulated purchase.
 type PurchaseResult struct {
-	// Seller is the seller's number, from 0, or -1 if there is no agreement.
+	// Seller is the agreeing seller's number, from 0; -1 for none.
 	Seller int
-	// Price is the agreed price, including the fee, in base units of the mint, or 0 if there is no agreement.
+	// Price is the agreed price, including the fee, in the mint's base units, or 0 if none is agreed.
 	Price uint64
-	// Decay is the decay over all negotiations, in base units of the mint.
+	// Decay is the decay over all negotiations, in the mint's base units.
 	Decay uint64
-	// Rounds is the number of offers in all negotiations.
+	// Rounds counts the offers in all negotiations.
 	Rounds int
 }
 

@@ -16,9 +16,9 @@ type Informed interface {
 }
 
 // rational plays a strategy that ignores offer costs, and replaces the moves that lose money under the rules.
-// Strategies from the literature assume games with free offers, and can pass up the last offer.
+// Strategies from the literature assume games with free offers, and can pass up the final offer.
 //
-//   - In the last turn it accepts any offer at least as good as no agreement.
+//   - In the final turn it accepts any offer at least as good as no agreement.
 //   - It accepts offers at least as good as agreement at its own next offer, less this offer's decay.
 //   - It makes no offer with an expected cost above the possible gain, assuming that the opponent is as likely
 //     to refuse as to accept. It moves the price to where the offer is worth the cost. If there is no such
@@ -75,9 +75,9 @@ type rationalParty struct {
 	side        Side
 	preferences *bargain.Preferences
 	domain      *bargain.Domain
-	// price is the number of the price's issue.
+	// price is the price issue's number.
 	price int
-	// n is the negotiation at the party's next turn. Costs do not depend on prices.
+	// n describes the negotiation at the party's next turn. Costs do not depend on prices.
 	n *protocol.Negotiation
 	// state is passed to the strategy.
 	state bargain.State
@@ -117,10 +117,10 @@ func (p *rationalParty) Respond(state *bargain.State) bargain.Action {
 	return action
 }
 
-// offerCost is an offer's cost to the offering party, in base units.
+// offerCost is an offer's cost to the offering party in base units.
 type offerCost struct {
-	// agreed is the cost if the opponent accepts the offer, refused the cost if the opponent answers the
-	// offer and there is no agreement.
+	// agreed is the cost if the opponent accepts the offer, refused the cost if the opponent answers the offer
+	// and no agreement follows.
 	agreed, refused uint64
 	// canOffer reports whether rounds are left.
 	canOffer bool
@@ -182,7 +182,7 @@ func (p *rationalParty) limit(o bargain.Outcome, fromBond, gain uint64) (price u
 
 // worthItsCost returns o with the price moved as little as necessary into the offer range, and to where an
 // agreement's gain covers a refusal's cost. beyond reports whether the second condition moved the price
-// further. It returns false if there is no such price.
+// further. It returns false if no such price exists.
 func (p *rationalParty) worthItsCost(
 	state *bargain.State, o bargain.Outcome, fromBond uint64, cost offerCost,
 ) (offer bargain.Outcome, beyond, ok bool) {

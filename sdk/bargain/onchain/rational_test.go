@@ -58,7 +58,7 @@ func TestLastTurnAcceptsWhatIsAsGoodAsNoAgreement(t *testing.T) {
 	}
 }
 
-// TestHardlinerStaysHardBeforeTheLastTurn: the rule of the last turn is one of the last turn only.
+// TestHardlinerStaysHardBeforeTheLastTurn: the final turn's rule is for this turn only.
 func TestHardlinerStaysHardBeforeTheLastTurn(t *testing.T) {
 	for offers := 1; offers < 9; offers += 2 {
 		action := answer(t, tenRounds, strategy.Hardliner(), onchain.Seller, offers, 3_400_000)

@@ -43,7 +43,7 @@ const (
 
 // Rules holds the negotiation terms that determine prices and times.
 type Rules struct {
-	// Escrow is the buyer's deposit, in base units of the mint.
+	// Escrow is the buyer's deposit, in the mint's base units.
 	Escrow uint64
 	// MaxRounds limits the number of offers by both sides together.
 	MaxRounds uint8
@@ -51,14 +51,14 @@ type Rules struct {
 	DecayRateBps uint16
 	// MinOfferBps is the least offer, in basis points of the effective escrow.
 	MinOfferBps uint16
-	// FeeBps is the protocol's fee on the price, in basis points.
+	// FeeBps is the protocol fee on the price, in basis points.
 	FeeBps uint16
-	// Bond is the seller's deposit, in base units of the mint. It pays the decay of the seller's offers if
-	// there is no agreement.
+	// Bond is the seller's deposit, in the mint's base units. If no agreement is reached, it pays the decay of
+	// the seller's offers.
 	Bond uint64
-	// ResponseWindow is the time for an answer, in seconds.
+	// ResponseWindow limits the time for an answer, in seconds.
 	ResponseWindow int64
-	// Deadline is the time from the seller's joining until the end, in seconds.
+	// Deadline limits the time from the seller's joining, in seconds.
 	Deadline int64
 }
 
@@ -103,7 +103,7 @@ func (r Rules) OfferRanges(offers int) [][2]uint64 {
 	return ranges
 }
 
-// maxPrices is the maximum number of prices with distinct utilities.
+// maxPrices limits the prices with distinct utilities.
 const maxPrices = uint64(fixed.One)
 
 // Domain returns the domain with the prices 0 to escrow, in base units. Above 10^12 base units it picks the
@@ -128,7 +128,7 @@ func Preferences(
 	return preferences, u.Of(outcomeOf(issue, openingPrice, seller)), err
 }
 
-// Gross returns the lowest price that leaves a seller an amount after the fee, or 2^64-1 if no lower price
+// Gross returns the lowest price that leaves a seller an amount net of the fee, or 2^64-1 if no lower price
 // does. It can exceed the escrow.
 func Gross(n *protocol.Negotiation, net uint64) uint64 {
 	if net == 0 {
@@ -144,15 +144,15 @@ func Gross(n *protocol.Negotiation, net uint64) uint64 {
 	return below + min(1, math.MaxUint64-below)
 }
 
-// Settlement divides a finished session's escrow, in base units of the mint.
+// Settlement divides a finished session's escrow, in the mint's base units.
 type Settlement struct {
 	// Price is the agreed price, or 0 if there is no agreement.
 	Price uint64
-	// ToSeller is the price less the fee. Refund is what the buyer gets back of the escrow.
+	// ToSeller is the price less the fee. Refund is the escrow returned to the buyer.
 	ToSeller, Refund uint64
 	// Fee and Decay go to the protocol.
 	Fee, Decay uint64
-	// FromBond is the buyer's share of the seller's bond if there is no agreement.
+	// FromBond is the buyer's share of the seller's bond if no agreement is reached.
 	FromBond uint64
 }
 
@@ -160,15 +160,15 @@ type Settlement struct {
 type Result struct {
 	bargain.Result
 	Settlement Settlement
-	// Rounds is the number of offers.
+	// Rounds counts the offers.
 	Rounds uint8
-	// Seconds is the time from the seller's joining to the end.
+	// Seconds counts the time from the seller's joining to the end.
 	Seconds int64
 }
 
-// Run runs a session: the buyer opens, and the sides take turns. The player with the number 0 is the buyer.
-// A player that answers too late lets the session expire: EndingDeadline. It returns [ErrRules] if a player
-// is not valid or the domains differ.
+// Run runs a session: the buyer opens, and the sides take turns. Player 0 is the buyer. A player that answers
+// too late lets the session expire: EndingDeadline. It returns [ErrRules] if a player is not valid or the
+// domains differ.
 func (r Rules) Run(seed uint64, buyer, seller Player) (Result, error) {
 	players := [2]*Player{protocol.OfferSideBuyer: &buyer, protocol.OfferSideSeller: &seller}
 	for side, player := range players {

@@ -12,20 +12,19 @@ import (
 // 1, where low weights start out more probable, and value utilities that rise, fall, or fall from a peak to
 // both ends. It assumes that the opponent's n-th different offer is worth 1 - Concession (n-1), with normally
 // distributed relative deviations. It updates an issue's hypotheses while all remaining issues keep their
-// expected values, so the cost grows with the sum of the hypotheses and not with their product. The first
-// offer does not change the weights, and repeated offers change nothing. Estimates are normalized: the
-// domain's worst outcome is worth 0, the best 1.
+// expected values, so the cost grows with the sum of the hypotheses and not with their product. The first offer
+// does not change the weights, and repeated offers change nothing. Estimates are normalized: the domain's worst
+// outcome is worth 0, the best 1.
 //
 // In an issue with names any name can be the peak, so the cost grows with the square of the number of names.
 // Numeric issues use six hypotheses, with peaks at 0, 0.2, ... 1 within the range.
 //
 // Source: Hindriks, Tykhonov: Opponent Modelling in Automated Multi-Issue Negotiation Using Bayesian Learning
 // (2008), sections 3 to 5, as in GENIUS 10.4, BayesianOpponentModelScalable, with these differences. GENIUS
-// lacks hypotheses for integers: here integers use the hypotheses for reals. In GENIUS the estimates can
-// become invalid, because probabilities fall to 0 and the assumed utility becomes negative. Here
-// probabilities never fall below 10^-12, and offers with an assumed utility of 0 or less change nothing: with
-// 0.003 this affects all offers after the first 334 different ones. If all outcomes are equal, the estimate
-// is 0.
+// lacks hypotheses for integers: here integers use the hypotheses for reals. In GENIUS the estimates can become
+// invalid, because probabilities fall to 0 while the assumed utility becomes negative. Here probabilities never
+// fall below 10^-12, and offers with an assumed utility of 0 or less change nothing: with 0.003 this affects
+// all offers after the first 334 different ones. If all outcomes are equal, the estimate is 0.
 type Bayesian struct {
 	// Concession is the assumed utility loss per offer. If zero, 0.003 is used, as in GENIUS.
 	Concession fixed.Number
@@ -33,11 +32,10 @@ type Bayesian struct {
 	Deviation fixed.Number
 }
 
-// levels is the number of hypotheses about a weight.
+// levels counts the hypotheses about a weight.
 const levels = 11
 
-// lastPoint is the highest of the points 0 to 5 that divide a numeric issue's range; all points are possible
-// peaks.
+// lastPoint is the highest point: points 0 to 5 divide a numeric issue's range; all points are possible peaks.
 const lastPoint = 5
 
 // Model implements [bargain.Modeling].
@@ -68,7 +66,7 @@ func (b Bayesian) Model(seat bargain.Seat) bargain.Model {
 type belief struct {
 	// weights holds the probabilities for the weights 0, 0.1, ... 1, shapes those for the value utilities.
 	weights, shapes []fixed.Number
-	// weight is the expected weight, not normalized.
+	// weight holds the expected weight, not normalized.
 	weight fixed.Number
 	// points holds the expected utilities for the values, or for a numeric issue's points.
 	points []fixed.Number
@@ -95,14 +93,14 @@ func newBelief(issue *bargain.Issue, size int) belief {
 	return b
 }
 
-// place is an issue value: a point, and the fraction of the way to the next point.
+// place is an issue value: a point plus a fraction of the way to the next.
 type place struct {
 	point int
 	part  fixed.Number
 }
 
-// shape returns a point's utility under a hypothesis: the first hypothesis rises, the second falls, and the
-// rest peak at an inner point, from the second to the second to last.
+// shape returns a point's utility under a hypothesis: hypothesis 0 rises, 1 falls, all others peak at an inner
+// point, from the second to the second to last.
 func (b *belief) shape(hypothesis, point int) fixed.Number {
 	last := int64(len(b.points) - 1)
 	peak, at := int64(hypothesis-1), int64(point)
@@ -160,9 +158,9 @@ type bayesian struct {
 	Bayesian
 	values
 	issues []belief
-	// least and most hold the worst and the best outcome's expected utility, not normalized.
+	// least and most hold the extreme outcomes' expected utilities, not normalized.
 	least, most fixed.Number
-	// assumed is the next offer's assumed utility, seen holds the different offers in rising order.
+	// assumed holds the next offer's assumed utility, seen the different offers in rising order.
 	assumed fixed.Number
 	seen    []bargain.Outcome
 	// places and exponents are memory for an update.

@@ -10,15 +10,15 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/opponent"
 )
 
-// TestBayesianWithNames checks against GENIUS' formulas in double precision. Before the first offer the
-// expected weight of both issues is the sum of j/10 (10-j)^3/3025 = 4917/30250 = .162545.
+// TestBayesianWithNames checks against GENIUS' formulas in double precision. Before any offer, each issue's
+// expected weight is the sum of j/10 (10-j)^3/3025 = 4917/30250 = .162545.
 //
 // The first offer is (1, 0). For the issue a, with two values, the rising hypothesis values 1 at 1 and 0 at
-// 1/1001, the falling hypothesis the reverse: both have probability 1/2. For b, with three values, the rising
-// hypothesis yields 1/2001, 1001/2001 and 1, the falling hypothesis the reverse, and the hypothesis peaking
-// in the middle 0, 1 and 1/1001. Hypotheses are multiplied by exp(-8 (1-u)^2), where u is .162545 times the
-// sum of the hypothesis' utility and the remaining issue's expected utility. u is less than 1, so hypotheses
-// with a high utility gain. The estimates are normalized to 0 and 1 over the six outcomes.
+// 1/1001, the falling hypothesis the reverse: each has probability 1/2. For b, with three values, the rising
+// hypothesis yields 1/2001, 1001/2001 and 1, the falling hypothesis the reverse, and the hypothesis peaking in
+// the middle 0, 1 and 1/1001. Hypotheses are multiplied by exp(-8 (1-u)^2), where u is .162545 times the sum of
+// the hypothesis' utility and the remaining issue's expected utility. u is less than 1, so hypotheses with a
+// high utility gain. The estimates are normalized to 0 and 1 over the six outcomes.
 func TestBayesianWithNames(t *testing.T) {
 	s := seat(t, bargain.Categorical("a", "x", "y"), bargain.Ordered("b", "x", "y", "z"))
 	m := opponent.Bayesian{}.Model(s)
@@ -28,8 +28,7 @@ func TestBayesianWithNames(t *testing.T) {
 			require.InDelta(t, int64(number(t, text)), int64(m.Of(bargain.Outcome(o))), 100, "outcome %d", o)
 		}
 	}
-	// a says nothing yet. For b the middle is best, and the first value worst by 1/1001 in a single
-	// hypothesis.
+	// a says nothing yet. For b the middle is best, value 0 worst by 1/1001 in a single hypothesis.
 	require.Zero(t, m.Of(0))
 	require.Equal(t, fixed.One, m.Of(1))
 	observe(s, m, []uint64{1, 0})
@@ -71,8 +70,8 @@ func TestBayesianWithNumbers(t *testing.T) {
 	}
 }
 
-// TestBayesianAfterManyOffers checks against GENIUS' formulas after 40 offers: the real number falls from 10
-// in steps of 1/40, and the names take turns. In GENIUS improbable hypotheses fall below 10^-12.
+// TestBayesianAfterManyOffers checks against GENIUS' formulas after 40 offers: the real number falls from 10 in
+// steps of 1/40; the names take turns. In GENIUS improbable hypotheses fall below 10^-12.
 func TestBayesianAfterManyOffers(t *testing.T) {
 	s := seat(t, bargain.Real("real", 0, 10*fixed.One, fixed.One/40),
 		bargain.Categorical("b", "w", "x", "y", "z"))
@@ -108,7 +107,7 @@ func TestBayesianLearnsTheDirectionOfAnIssue(t *testing.T) {
 }
 
 // TestBayesianStaysValid uses the concession .5: the assumed utility for the third offer is 0, and GENIUS
-// divides by 0 here. Opponents conceding as GENIUS assumes reach this point with offer 335.
+// divides by 0 here. Opponents conceding as GENIUS assumes get there with offer 335.
 func TestBayesianStaysValid(t *testing.T) {
 	s := seat(t, bargain.Categorical("a", "x", "y"), bargain.Ordered("b", "x", "y", "z"))
 	m := opponent.Bayesian{Concession: fixed.One / 2}.Model(s)

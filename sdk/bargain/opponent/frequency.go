@@ -67,16 +67,16 @@ func newCounters(v *values, start int64) []counter {
 	return counters
 }
 
-// HardHeaded is the frequency model of the agent HardHeaded, the winner of ANAC 2011. Issues gain weight when
-// the value does not change from offer to offer; values gain with every offer. The first offer only serves
-// for comparison.
+// HardHeaded is the frequency model of HardHeaded, ANAC 2011's winning agent. Issues gain weight when the value
+// does not change from offer to offer; values gain with every offer. The first offer only serves for
+// comparison.
 //
 // Source: van Krimpen, Looije, Hajizadeh: HardHeaded (2013); GENIUS 10.4, HardHeadedFrequencyModel. Unchanged
 // issues at the maximum weight gain nothing, and then the weights sum to less than 1. GENIUS' utility editor,
 // where the model stores the weights, restores the sum 1 after every weight change, by 0.05 per issue. This
 // correction is not part of the model.
 type HardHeaded struct {
-	// Learning is the total weight that all issues gain per offer. If zero, 0.2 is used.
+	// Learning is the issues' total weight gain per offer. If zero, 0.2 is used.
 	Learning fixed.Number
 }
 
@@ -134,8 +134,8 @@ func (m *hardHeaded) Of(o bargain.Outcome) (u fixed.Number) {
 }
 
 // Smith is the frequency model of AgentSmith (ANAC 2010). A value's utility is the frequency relative to the
-// issue's most frequent value; an issue's weight is the share of offers containing the most frequent value.
-// Until an offer is received, all outcomes are worth 0.
+// issue's most frequent value; an issue's weight is this value's share of offers. Until an offer is received,
+// all outcomes are worth 0.
 //
 // Source: van Galen Last: Agent Smith (2012); GENIUS 10.4, SmithFrequencyModelV2.
 type Smith struct{}

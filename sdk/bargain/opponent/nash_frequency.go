@@ -7,16 +7,16 @@ import (
 )
 
 // NashFrequency is the frequency model of the agent Nash (ANAC 2010). It treats issues with names as [Smith]
-// does. For prices, integers and reals, a value's utility falls linearly on both sides of a peak: it reaches
-// 0 at half the issue's range from the peak, or at the issue's end if farther. The peak is the sum of the
-// offered values times 1/2, 1/4, 1/8, ... in offer order; the first value also takes the remaining weight.
-// The issue's weight is 1 - 2 d, where d denotes the offered values' standard deviation, relative to the
-// range. Until an offer is received, all outcomes are worth 0.
+// does. For prices, integers and reals, a value's utility falls linearly to either side of a peak: it reaches 0
+// at half the issue's range from the peak, or at the issue's end if farther. The peak is the sum of the offered
+// values times 1/2, 1/4, 1/8, ... in offer order; the first value also takes the remaining weight. The issue's
+// weight is 1 - 2 d, where d denotes the offered values' standard deviation, relative to the range. Until an
+// offer is received, all outcomes are worth 0.
 //
 // Source: GENIUS 10.4, NashFrequencyModel. For a peak in the upper half, GENIUS computes the lower zero point
 // by adding a difference instead of subtracting it: with the peak at the upper end, peak and zero point
-// coincide, and the utility is 0/0. Here the upper half mirrors the lower half. For issues with a single
-// value, where GENIUS divides by 0, weight and utility are 1.
+// coincide: the utility is 0/0. Here the upper half mirrors the lower half. For issues with a single value,
+// where GENIUS divides by 0, weight and utility are 1.
 type NashFrequency struct{}
 
 // Model implements [bargain.Modeling].
@@ -83,11 +83,11 @@ func (m *nash) Of(o bargain.Outcome) (u fixed.Number) {
 	return u.Clamp(0, fixed.One)
 }
 
-// spread is the distribution of a numeric issue's offered values, by position.
+// spread describes the distribution of a numeric issue's offered values, by position.
 type spread struct {
 	line        utility.Line
 	first, peak fixed.Number
-	// squares is the sum of the squared differences from the mean.
+	// squares adds up the squared differences from the mean.
 	mean, squares fixed.Number
 }
 

@@ -50,7 +50,7 @@ func TestNashFrequencyMirrorsTheUpperHalf(t *testing.T) {
 	}
 }
 
-// TestNashFrequencyOfOneOffer checks a peak in the middle, with 0 at both ends, and an issue with a single
+// TestNashFrequencyOfOneOffer checks a peak in the middle, with 0 at the ends, and an issue with a single
 // value.
 func TestNashFrequencyOfOneOffer(t *testing.T) {
 	s := seat(t, bargain.Real("real", 0, fixed.One, fixed.One/10), bargain.Integer("single", 7, 7))
@@ -63,7 +63,7 @@ func TestNashFrequencyOfOneOffer(t *testing.T) {
 	}
 }
 
-// TestNashFrequencyWithoutWeights uses offers at both ends, so the standard deviation is half the range and
+// TestNashFrequencyWithoutWeights uses offers at opposite ends, so the standard deviation is half the range and
 // all weights are 0: then the weights become equal.
 func TestNashFrequencyWithoutWeights(t *testing.T) {
 	s := seat(t, bargain.Integer("a", 0, 4), bargain.Integer("b", 0, 4))

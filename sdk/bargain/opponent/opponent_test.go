@@ -38,7 +38,7 @@ func number(t *testing.T, text string) fixed.Number {
 	return n
 }
 
-// TestHardHeaded checks against GENIUS' code, computed by hand: two issues, both gaining .1.
+// TestHardHeaded checks against GENIUS' code, computed by hand: two issues, each gaining .1.
 func TestHardHeaded(t *testing.T) {
 	s := seat(t, bargain.Categorical("a", "x", "y"), bargain.Categorical("b", "x", "y"))
 	m := opponent.HardHeaded{}.Model(s)
@@ -51,11 +51,10 @@ func TestHardHeaded(t *testing.T) {
 	require.InDelta(t, int64(number(t, "0.727272727273")), int64(m.Of(3)), 4, ".545454/2 + .454545")
 }
 
-// TestHardHeadedWeightsHaveAMaximum uses the learning coefficient .6: two issues both gain .3, and the first
-// never changes. The total is 1.3, the maximum 1 - .6/1.3 = .538462. The weights are (.5+.3)/1.3 = .615385
-// and .5/1.3 = .384615; then .615385/1.3 = .473373, because it exceeds the maximum, and .295858; then
-// (.473373+.3)/1.3 = .594902 and .227583. The second issue's values x and y are counted 2 and 2 times, then 3
-// and 2 times.
+// TestHardHeadedWeightsHaveAMaximum uses the learning coefficient .6: two issues each gain .3; issue 0 never
+// changes. The total is 1.3, the maximum 1 - .6/1.3 = .538462. The weights are (.5+.3)/1.3 = .615385 and .5/1.3
+// = .384615; then .615385/1.3 = .473373, because it exceeds the maximum, and .295858; then (.473373+.3)/1.3 =
+// .594902 and .227583. The second issue's values x and y are counted 2 and 2 times, then 3 and 2 times.
 func TestHardHeadedWeightsHaveAMaximum(t *testing.T) {
 	s := seat(t, bargain.Categorical("a", "x", "y"), bargain.Categorical("b", "x", "y"))
 	m := opponent.HardHeaded{Learning: fixed.One / 10 * 6}.Model(s)

@@ -237,7 +237,7 @@ func TestReadersRefuseWhatTheyCannotRead(t *testing.T) {
 		}
 		require.EqualError(t, err, "scenario: invalid document: "+want)
 	}
-	// A long issue's utility is a line: a function that GENIUS limits in between is none.
+	// A long issue's utility is linear: a function that GENIUS limits in between is none.
 	_, err = scenario.IsDomain([]byte("a: 1"))
 	require.EqualError(t, err, "scenario: invalid document: the document is neither an outcome space nor a utility function")
 	_, err = scenario.IsDomain([]byte("<a/>"))

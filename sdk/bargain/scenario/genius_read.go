@@ -49,7 +49,7 @@ func (e *element) attribute(name string) string {
 	return ""
 }
 
-// word returns an attribute without white space around it: everything but names.
+// word reads an attribute without surrounding white space: everything but names.
 func (e *element) word(name string) string { return strings.TrimSpace(e.attribute(name)) }
 
 func (e *element) number(name string) (fixed.Number, error) {
@@ -62,7 +62,7 @@ func (e *element) number(name string) (fixed.Number, error) {
 	return n, nil
 }
 
-// exactNumber returns a number; it can exceed the [fixed.Number] range.
+// exactNumber reads a number, possibly beyond [fixed.Number].
 func (e *element) exactNumber(name string) (*big.Rat, error) {
 	n, ok := parseExact(e.word(name))
 	if !ok {
@@ -93,7 +93,7 @@ func (e *element) child(name string) *element {
 	return nil
 }
 
-// kind returns an issue's type. If "type" and "vtype" differ, GENIUS uses "type".
+// kind reads an issue's type. If "type" and "vtype" differ, GENIUS uses "type".
 func (e *element) kind() string {
 	for _, name := range []string{"type", "vtype", "etype"} {
 		if kind := strings.ToLower(e.word(name)); kind != "" {
@@ -103,7 +103,7 @@ func (e *element) kind() string {
 	return "discrete"
 }
 
-// bounds returns the element holding a numeric issue's range: the <range> child, or the issue itself.
+// bounds returns the element holding a numeric issue's bounds: the <range> child, or the issue itself.
 func (e *element) bounds() *element {
 	if r := e.child("range"); r != nil {
 		return r
@@ -111,8 +111,8 @@ func (e *element) bounds() *element {
 	return e
 }
 
-// isGeniusDomain reports whether data is a GENIUS domain. If data is a profile, it returns false; if neither,
-// an error.
+// isGeniusDomain reports whether data is a GENIUS domain. For a profile it returns false; for anything else, an
+// error.
 func isGeniusDomain(data []byte) (bool, error) {
 	root, err := parseXML(data)
 	if err != nil {
@@ -186,7 +186,7 @@ func (e *element) issue(options Options) (issue bargain.Issue, err error) {
 	}
 }
 
-// items returns a discrete issue's values.
+// items reads a discrete issue's values.
 func (e *element) items() (items []*element) {
 	for i := range e.Children {
 		if strings.EqualFold(e.Children[i].XMLName.Local, "item") {
@@ -240,7 +240,7 @@ func ReadGeniusProfile(domain *bargain.Domain, data []byte) (*bargain.Preference
 	return p, nil
 }
 
-// indexed returns a profile's issues by index attribute, converted to domain positions.
+// indexed sorts a profile's issues by index attribute, converted to domain positions.
 func indexed(
 	domain *bargain.Domain, root *element,
 ) (elements []*element, positions map[string]int, err error) {
@@ -343,8 +343,8 @@ func (e *element) values(issue *bargain.Issue, weight *big.Rat) (utility.Values,
 	return products, nil
 }
 
-// evaluator returns a numeric issue's evaluations, limited to 0 to 1, multiplied by its weight. A slope
-// counts from the lower bound for integers and from 0 for reals, as in GENIUS.
+// evaluator reads a numeric issue's evaluations, limited to 0 to 1, multiplied by its weight. A slope counts
+// from the lower bound for integers and from 0 for reals, as in GENIUS.
 func (e *element) evaluator(issue *bargain.Issue, weight *big.Rat) (utility.Values, error) {
 	evaluator := e.child("evaluator")
 	if evaluator == nil {

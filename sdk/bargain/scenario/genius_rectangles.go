@@ -9,7 +9,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// rectangles returns a nonlinear utility: the sum of the rectangles' utilities relative to maxutility. GENIUS
+// rectangles reads a nonlinear utility: the sum of the rectangles' utilities relative to maxutility. GENIUS
 // limits the utility to 1; the engine does not.
 func rectangles(domain *bargain.Domain, root *element) (bargain.Utility, error) {
 	_, positions, err := indexed(domain, root)

@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// WriteGeniusDomain writes a domain in GENIUS' format. Names become discrete issues, and so do up to 65,536
+// WriteGeniusDomain writes a domain in GENIUS' format. Names become discrete issues, and so do at most 65,536
 // integers or prices with a tick other than 1.
 func WriteGeniusDomain(name string, domain *bargain.Domain) ([]byte, error) {
 	objective, err := geniusIssues(name, domain)
@@ -28,9 +28,9 @@ func WriteGeniusDomain(name string, domain *bargain.Domain) ([]byte, error) {
 }
 
 // WriteGeniusProfile writes preferences in GENIUS' format, which supports discounts over the whole time only,
-// and no negative additive utilities. The values of an additive utility must form a straight line over
-// integers and reals. Tables with up to 65,536 outcomes, hyper-rectangles, and additive utilities that sum
-// these, must depend on integers only and not exceed 1.
+// and no negative additive utilities. The values of an additive utility must form a straight line over integers
+// and reals. Tables with at most 65,536 outcomes, hyper-rectangles, and additive utilities that sum these, must
+// depend on integers only and not exceed 1.
 //
 // GENIUS and this package's reader compute the same utilities from the result. NegMAS 0.16 differs in two
 // cases: it counts an integer's slope from 0 instead of the lowest value, and leaves out the ends of a
@@ -75,7 +75,7 @@ func WriteGeniusProfile(name string, p *bargain.Preferences) ([]byte, error) {
 	return document(space)
 }
 
-// bentIssue returns an integer or real issue with values not on a straight line, or nil.
+// bentIssue finds an integer or real issue with nonlinear values; nil if none.
 func bentIssue(domain *bargain.Domain, values []utility.Values) *bargain.Issue {
 	for at, part := range values {
 		if issue := domain.Issue(at); geniusKind(issue) != "discrete" {
@@ -163,7 +163,7 @@ func evaluate(
 	return weight, nil
 }
 
-// index returns an issue's index in GENIUS' format, counted from 1.
+// index is an issue's index in GENIUS' format, counted from 1.
 func index(at int) string { return strconv.Itoa(at + 1) }
 
 // geniusKind returns GENIUS' name for an issue's type. GENIUS' integers do not support ticks.
@@ -218,7 +218,7 @@ func attributes(pairs ...string) (list []xml.Attr) {
 	return list
 }
 
-// invalidAttribute returns an attribute inside the element with a value that XML cannot express.
+// invalidAttribute finds an attribute inside the element with a value that XML cannot express.
 func invalidAttribute(e *element) (string, bool) {
 	for _, a := range e.Attributes {
 		if !utf8.ValidString(a.Value) || strings.ContainsFunc(a.Value, func(r rune) bool {

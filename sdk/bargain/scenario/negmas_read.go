@@ -43,7 +43,7 @@ func parseYAML(data []byte) (value, error) {
 	return value{document.Content[0], "document"}, nil
 }
 
-// get returns a key's value, or false if the key is missing or null. Among duplicates the last key counts, as
+// get returns the value at key, and false for missing keys and null. Among duplicates the last key counts, as
 // in Python.
 func (v value) get(key string) (value, bool) {
 	if v.Node == nil || v.Kind != yaml.MappingNode {
@@ -58,7 +58,7 @@ func (v value) get(key string) (value, bool) {
 	return value{}, false
 }
 
-// list returns a sequence's elements.
+// list reads a sequence's elements.
 func (v value) list() (list []value, err error) {
 	if v.Kind != yaml.SequenceNode {
 		return nil, invalid("%s is not a list", v.path)
@@ -94,7 +94,7 @@ func (v value) number() (fixed.Number, error) {
 	return n, nil
 }
 
-// optional returns a key's number, or otherwise if the key is missing.
+// optional reads a key's number, or returns otherwise if the key is missing.
 func (v value) optional(key string, otherwise fixed.Number) (fixed.Number, error) {
 	child, ok := v.get(key)
 	if !ok {
@@ -210,7 +210,7 @@ func (v value) issue(options Options) (issue bargain.Issue, err error) {
 	return issue, invalid("%s has the unknown type %q", v.path, class)
 }
 
-// realIssue returns the issue for a range over real numbers. NegMAS' n_levels counts steps.
+// realIssue returns the issue for an interval of real numbers. NegMAS' n_levels counts steps.
 func (v value) realIssue(name string, values value, options Options) (issue bargain.Issue, err error) {
 	list, err := values.list()
 	if err != nil {
@@ -268,7 +268,7 @@ func ReadNegmasProfile(domain *bargain.Domain, data []byte) (*bargain.Preference
 	return p, nil
 }
 
-// discount returns a discounted utility's inner utility, and the discount.
+// discount splits a discounted utility into inner utility and discount.
 func (v value) discount() (inner value, d bargain.Discount, err error) {
 	class := v.class()
 	if class != "ExpDiscountedUFun" && class != "LinDiscountedUFun" {

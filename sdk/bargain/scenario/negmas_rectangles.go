@@ -13,9 +13,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// rectangles returns a sum of constants over boxes: outcome_ranges maps issue positions to values. As
-// computed by NegMAS 0.16, two numbers mean a range, ends excluded; any other list holds the matching values,
-// or such ranges.
+// rectangles reads a sum of constants over boxes: outcome_ranges maps issue positions to values. As computed by
+// NegMAS 0.16, two numbers mean a range, ends excluded; any other list holds the matching values, or such
+// ranges.
 func (v value) rectangles(domain *bargain.Domain) (bargain.Utility, error) {
 	ranges, ok := v.get("outcome_ranges")
 	utilities, ok2 := v.get("utilities")
@@ -76,7 +76,7 @@ func (v value) rectangles(domain *bargain.Domain) (bargain.Utility, error) {
 	return u, nil
 }
 
-// box returns a box as rectangles: several if an issue's values contain gaps, none if the box contains no
+// box converts a box to rectangles: several if an issue's values contain gaps, none if the box contains no
 // outcome.
 func (v value) box(domain *bargain.Domain, finders []*finder) (rectangles [][]utility.Range, err error) {
 	rectangles = [][]utility.Range{nil}
@@ -115,8 +115,8 @@ func (v value) box(domain *bargain.Domain, finders []*finder) (rectangles [][]ut
 	return rectangles, nil
 }
 
-// position returns an issue's position: NegMAS' keys are positions from 0, written as strings in JSON. It
-// accepts names, too.
+// position finds an issue's position: NegMAS' keys are positions from 0, written as strings in JSON. It accepts
+// names, too.
 func (v value) position(domain *bargain.Domain, key *yaml.Node) (int, error) {
 	found := -1
 	at, err := strconv.Atoi(key.Value)
@@ -178,7 +178,7 @@ func (v value) conditions(finder *finder, at int) ([]utility.Range, error) {
 	return union(list), nil
 }
 
-// isRange reports whether the list is a range, meaning two numbers.
+// isRange reports whether a list consists of two numbers.
 func (v value) isRange() bool {
 	return v.Kind == yaml.SequenceNode && len(v.Content) == 2 && isNumber(v.Content[0]) && isNumber(v.Content[1])
 }
@@ -200,9 +200,8 @@ func union(list []utility.Range) (joined []utility.Range) {
 	return joined
 }
 
-// boxOf returns a range's issue values, as NegMAS reads them. The ends of number ranges lie half a step
-// beyond the values, so both readings agree: NegMAS 0.16 excludes the ends, but the documentation includes
-// them.
+// boxOf finds a range's issue values, as NegMAS reads them. The ends of number ranges lie half a step beyond
+// the values, so both readings agree: NegMAS 0.16 excludes the ends, but the documentation includes them.
 func boxOf(issue *bargain.Issue, r utility.Range) (*yaml.Node, error) {
 	if !issue.IsNumeric() {
 		var names []*yaml.Node

@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// utility returns a document's undiscounted utility.
+// utility reads a document's undiscounted utility.
 func (v value) utility(domain *bargain.Domain) (bargain.Utility, error) {
 	switch class := v.class(); class {
 	case "LinearAdditiveUtilityFunction", "LinearUtilityAggregationFunction":
@@ -48,7 +48,7 @@ func (v value) utility(domain *bargain.Domain) (bargain.Utility, error) {
 	}
 }
 
-// exactNumber returns a number; it can exceed the [fixed.Number] range.
+// exactNumber reads a number, possibly beyond [fixed.Number].
 func (v value) exactNumber() (*big.Rat, error) {
 	text, err := v.text()
 	if err != nil {
@@ -124,7 +124,7 @@ func (v value) additive(
 	return u, nil
 }
 
-// function returns a value function's values, multiplied by weight.
+// function computes a value function's values, multiplied by weight.
 func (v value) function(issue *bargain.Issue, weight *big.Rat) (values utility.Values, err error) {
 	slope, bias := big.NewRat(1, 1), new(big.Rat)
 	exactly := func(key string, otherwise *big.Rat) *big.Rat {
@@ -192,8 +192,8 @@ func (v value) table(issue *bargain.Issue, weight *big.Rat) (utility.Values, err
 	return products, nil
 }
 
-// outcomes returns an outcome table. The keys are lists with a value per issue, or single values if there is
-// only one issue.
+// outcomes reads an outcome table. The keys are lists with a value per issue, or single values if there is only
+// one issue.
 func (v value) outcomes(domain *bargain.Domain) (bargain.Utility, error) {
 	mapping, ok := v.get("mapping")
 	if !ok || mapping.Kind != yaml.MappingNode {

@@ -63,14 +63,14 @@ func WriteNegmasDomain(name string, domain *bargain.Domain, format Format) ([]by
 		"issues", listNode(0, issues...)), format)
 }
 
-// WriteNegmasProfile writes preferences as a NegMAS utility function. NegMAS and this package's reader
-// compute the same utilities from it. It can write additive utilities, tables with up to 65,536 outcomes and
+// WriteNegmasProfile writes preferences as a NegMAS utility function. NegMAS and this package's reader compute
+// the same utilities from it. It can write additive utilities, tables with at most 65,536 outcomes and
 // hyper-rectangles. Outcome tables, and real numbers' values on no straight line, become hyper-rectangles:
 // NegMAS cannot read its own MappingUtilityFunction from a file. If an issue counts more than 65,536 values,
-// they must lie on a straight line. A discount must be a factor or a cost, not both.
+// they must be linear. A discount must be a factor or a cost, not both.
 //
-// JSON allows only string keys, but NegMAS needs integer keys for hyper-rectangles and integer tables: in
-// JSON, these are errors, unless the integers' values lie on a straight line.
+// JSON allows only string keys, but NegMAS needs integer keys for hyper-rectangles and integer tables: in JSON,
+// these are errors, unless the integers' values are linear.
 func WriteNegmasProfile(name string, p *bargain.Preferences, format Format) ([]byte, error) {
 	class, pairs, err := negmasUtility(p, format)
 	if err != nil {
@@ -106,7 +106,7 @@ func WriteNegmasProfile(name string, p *bargain.Preferences, format Format) ([]b
 	return encode(mapNode(outer...), format)
 }
 
-// negmasUtility returns an undiscounted utility's class and fields.
+// negmasUtility converts an undiscounted utility to class and fields.
 func negmasUtility(p *bargain.Preferences, format Format) (class string, pairs []any, err error) {
 	domain := p.Domain()
 	if constant, values, ok := additiveOf(p); ok && (format == JSON || !hasBentReal(domain, values)) {
@@ -163,7 +163,7 @@ func hasBentReal(domain *bargain.Domain, values []utility.Values) bool {
 	return false
 }
 
-// negmasFunction returns an issue's value function.
+// negmasFunction converts an issue's value function.
 func negmasFunction(issue *bargain.Issue, values utility.Values, format Format) (*yaml.Node, error) {
 	isReal, isLong := issue.Kind == bargain.KindReal, issue.Count > maxTable
 	isText := format == JSON && issue.IsNumeric()
@@ -215,7 +215,7 @@ var plain = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]*$`)
 // words lists truth values and null in YAML 1.1, as read by NegMAS.
 var words = []string{"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 
-// textNode returns a node that all YAML versions read as a string.
+// textNode makes a node that all YAML versions read as a string.
 func textNode(text string) *yaml.Node {
 	node := scalar("!!str", text)
 	if !plain.MatchString(text) || slices.Contains(words, strings.ToLower(text)) {
@@ -231,7 +231,7 @@ func listNode(style yaml.Style, nodes ...*yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: yaml.SequenceNode, Style: style, Content: nodes}
 }
 
-// mapNode returns a mapping from alternating keys and values, given as nodes or strings.
+// mapNode makes a mapping from alternating keys and values, given as nodes or strings.
 func mapNode(pairs ...any) *yaml.Node {
 	node := &yaml.Node{Kind: yaml.MappingNode}
 	if len(pairs) == 0 {
@@ -270,7 +270,7 @@ func encode(document *yaml.Node, format Format) ([]byte, error) {
 	return buffer.Bytes(), encoder.Close()
 }
 
-// invalidText returns a text within the node that is not UTF-8.
+// invalidText finds text within the node that is not UTF-8.
 func invalidText(node *yaml.Node) (string, bool) {
 	if !utf8.ValidString(node.Value) {
 		return node.Value, true

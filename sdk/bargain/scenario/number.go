@@ -12,7 +12,7 @@ import (
 )
 
 // Functions of numbers are evaluated with exact fractions and rounded once: a [fixed.Number] holds too few
-// decimals for the slope over a long price range.
+// decimals for the slope over many prices.
 
 // maxTable is the maximum number of values in a numeric issue's table. It also limits outcome tables and
 // rectangle sums.
@@ -24,8 +24,8 @@ const maxGap = 4
 // maxBits bounds the size of exact numbers, to read long documents in seconds.
 const maxBits = 512
 
-// parseExact reads a decimal number, or returns false if text is not a number. The number can exceed the
-// [fixed.Number] range and precision, up to about 150 digits. Longer numbers are rounded as a [fixed.Number].
+// parseExact reads a decimal number, or returns false if text is not a number. The number can exceed
+// [fixed.Number] in size and precision, up to about 150 digits. Longer numbers are rounded as a [fixed.Number].
 func parseExact(text string) (*big.Rat, bool) {
 	// Parse bounds the digits and the exponent.
 	short, err := fixed.Parse(text)
@@ -39,10 +39,10 @@ func parseExact(text string) (*big.Rat, bool) {
 	return n, ok
 }
 
-// exact returns a number as a fraction.
+// exact converts a number to a fraction.
 func exact(n fixed.Number) *big.Rat { return big.NewRat(int64(n), int64(fixed.One)) }
 
-// rounded returns a fraction as a number, rounded half away from zero; beyond the range [fixed.Max] or
+// rounded converts a fraction to a number, rounded half away from zero, saturating at [fixed.Max] or
 // [fixed.Min].
 func rounded(r *big.Rat) fixed.Number {
 	n := new(big.Int).Mul(r.Num(), big.NewInt(2*int64(fixed.One)))
@@ -58,7 +58,7 @@ func rounded(r *big.Rat) fixed.Number {
 	return result
 }
 
-// decimals returns a fraction as decimal text with up to places decimals.
+// decimals formats a fraction as decimal text with up to places decimals.
 func decimals(r *big.Rat, places int) string {
 	text := r.FloatString(places)
 	if strings.Contains(text, ".") {
@@ -84,8 +84,7 @@ func numberOf(issue *bargain.Issue, index uint64) *big.Rat {
 	return new(big.Rat).SetInt64(issue.Int(index))
 }
 
-// function is a function over an issue's numbers. isStraight reports whether the values lie on a straight
-// line.
+// function is a function over an issue's numbers. isStraight reports whether it is linear.
 type function struct {
 	of         func(x *big.Rat) *big.Rat
 	isStraight bool
@@ -99,7 +98,7 @@ func affine(slope, bias *big.Rat) function {
 	}}
 }
 
-// tabulate returns a function's values over an issue's numbers, multiplied by weight: a table, or a line if
+// tabulate computes a function's values over an issue's numbers, multiplied by weight: a table, or a line if
 // there are many values.
 func tabulate(issue *bargain.Issue, f function, weight *big.Rat) (utility.Values, error) {
 	if !issue.IsNumeric() {
@@ -123,8 +122,7 @@ func tabulate(issue *bargain.Issue, f function, weight *big.Rat) (utility.Values
 	return utility.Line{First: at(0), Last: at(issue.Count - 1), Count: issue.Count}, nil
 }
 
-// straight returns the slope and bias of the line through an issue's values, or false if the values do not
-// lie on a line.
+// straight returns the slope and bias of the line through an issue's values, or false if no line fits.
 func straight(issue *bargain.Issue, values utility.Values) (slope, bias *big.Rat, ok bool) {
 	line := utility.Line{First: values.Of(0), Last: values.Of(issue.Count - 1), Count: issue.Count}
 	if _, isLine := values.(utility.Line); !isLine {
@@ -168,7 +166,7 @@ func newFinders(domain *bargain.Domain) (finders []*finder) {
 	return finders
 }
 
-// find returns a value's index, or false if the issue lacks the value. Numbers can be in any notation.
+// find returns a value's index, and false for unknown values. Numbers can be in any notation.
 func (f *finder) find(text string) (uint64, bool) {
 	if f.names != nil {
 		index, ok := f.names[text]
@@ -182,8 +180,8 @@ func (f *finder) find(text string) (uint64, bool) {
 	return low, low == high
 }
 
-// indices returns the lowest and highest index with a number in a range, including or excluding the ends. The
-// lowest exceeds the highest if there is none.
+// indices returns the lowest and highest index with a number in an interval, including or excluding the ends.
+// The lowest exceeds the highest if there is none.
 func indices(issue *bargain.Issue, low, high *big.Rat, hasEnds bool) (first, last uint64) {
 	tick := new(big.Rat).SetInt(new(big.Int).SetUint64(issue.Tick))
 	if issue.Kind == bargain.KindReal {
@@ -218,7 +216,7 @@ func indices(issue *bargain.Issue, low, high *big.Rat, hasEnds bool) (first, las
 	return from.Uint64(), to.Uint64()
 }
 
-// integers returns an integer issue with a step, given in the formats' notation. Integers beyond 63 bits are
+// integers makes an integer issue with a step, given in the formats' notation. Integers beyond 63 bits are
 // prices.
 func integers(name, low, high, step string) (bargain.Issue, error) {
 	wrong := invalid("issue %q has the range %s to %s with the step %s, which is not one of integers",

@@ -2,7 +2,7 @@
 // on bytes, and does not open files. Numbers are read as decimals, never as floats.
 //
 // A scenario consists of a domain and a profile per party. Unsupported input is reported as an error, not
-// ignored: an unknown utility type, a missing value, a number out of range. Domains and utilities that a
+// ignored: an unknown utility type, a missing value, a number out of bounds. Domains and utilities that a
 // format cannot express are errors, too.
 //
 // The formats know fewer kinds of issues than the engine. A price is read back as integers with the same
@@ -30,8 +30,8 @@ type Options struct {
 	Levels int64
 }
 
-// IsDomain reports whether a document in GENIUS' XML, or NegMAS' YAML or JSON, is a domain. If it is a
-// profile, IsDomain returns false; if neither, an error.
+// IsDomain reports whether a document in GENIUS' XML, or NegMAS' YAML or JSON, is a domain. For a profile,
+// IsDomain returns false; for anything else, an error.
 func IsDomain(data []byte) (bool, error) {
 	if isXML(data) {
 		return isGeniusDomain(data)
@@ -63,8 +63,8 @@ func invalid(format string, values ...any) error {
 	return fmt.Errorf("%w: %s", ErrFormat, fmt.Sprintf(format, values...))
 }
 
-// real returns the issue for a range, divided into the options' number of values, or else the file's, levels.
-// If the file lacks a number, levels is 0.
+// real returns the issue for an interval, divided into the options' number of values, or else the file's,
+// levels. If the file lacks a number, levels is 0.
 func (o Options) real(name string, least, most fixed.Number, levels int64) (bargain.Issue, error) {
 	switch {
 	case o.Levels >= 2:
@@ -79,7 +79,7 @@ func (o Options) real(name string, least, most fixed.Number, levels int64) (barg
 	return bargain.Real(name, least, most, max(width/fixed.Number(levels-1), 1)), nil
 }
 
-// rectanglesOf returns a utility as a constant and a sum over rectangles. A table with up to 65,536 outcomes
+// rectanglesOf converts a utility to a constant and a sum over rectangles. A table with at most 65,536 outcomes
 // yields a rectangle per outcome with a nonzero value, an additive utility a rectangle per issue value.
 func rectanglesOf(p *bargain.Preferences) (constant fixed.Number, list []utility.Rectangle, err error) {
 	unknown := invalid("the utility is neither additive nor a table nor a sum of hyper-rectangles")

@@ -10,13 +10,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
 )
 
-// Buckets is the number of equal parts of the relative time, for curves.
+// Buckets counts the equal parts of relative time, for curves.
 const Buckets = 20
 
 // Block holds the session results for a strategy in the first role, in a single scenario. It survives a JSON
 // round trip unchanged.
 type Block struct {
-	// Number is the block's number in the plan, from 0.
+	// Number is the block's plan number, from 0.
 	Number   int       `json:"block"`
 	Scenario string    `json:"scenario"`
 	Sessions []Session `json:"sessions"`
@@ -33,22 +33,22 @@ type Session struct {
 	Ending     bargain.Ending `json:"ending"`
 	// By is the role that ended the session, or -1 at the deadline.
 	By int `json:"by"`
-	// Step and Time are when it ended. Offers is the number of offers.
+	// Step and Time are when it ended. Offers counts the offers.
 	Step   int          `json:"step"`
 	Offers int          `json:"offers"`
 	Time   fixed.Number `json:"time"`
 	// Agreement is the outcome, or [bargain.NoOutcome]. AgreementText is empty if there is no agreement.
 	Agreement     bargain.Outcome `json:"agreement"`
 	AgreementText string          `json:"agreement_text"`
-	// Utilities are undiscounted. If there is no agreement, they are the reservation values.
+	// Utilities are undiscounted. With no agreement, they are the reservation values.
 	Utilities [2]fixed.Number `json:"utilities"`
 	// Values are discounted. With Haggle's rules decay and fee are subtracted, as parts of the escrow.
 	Values [2]fixed.Number `json:"values"`
 	// Advantages holds the scores: see [Advantage].
 	Advantages [2]fixed.Number `json:"advantages"`
 	// NashDistance and ParetoDistance are the Euclidean distances from the agreement's undiscounted utilities
-	// to the Nash bargaining solution and the Pareto frontier. They are nil if there is no agreement, or if
-	// the domain is too large. NashDistance is also nil if no outcome suits both parties.
+	// to the Nash bargaining solution and the Pareto frontier. With no agreement, or if the domain is too
+	// large, they are nil. NashDistance is also nil if no outcome suits both parties.
 	NashDistance   *fixed.Number `json:"nash_distance,omitempty"`
 	ParetoDistance *fixed.Number `json:"pareto_distance,omitempty"`
 	// Settlement divides the escrow, with Haggle's rules.
@@ -62,7 +62,7 @@ type Curve struct {
 	Offers [Buckets]int64 `json:"offers"`
 }
 
-// levelUnit is the level step counted by a [Curve].
+// levelUnit is a [Curve]'s level step.
 const levelUnit = fixed.One / 1_000_000
 
 func (c *Curve) add(history []bargain.Offer, self int, preferences *bargain.Preferences) {
@@ -100,7 +100,7 @@ func Advantage(preferences *bargain.Preferences, value fixed.Number) fixed.Numbe
 	return value.Sub(reservation).Div(most.Sub(reservation))
 }
 
-// Play plays a block.
+// Play plays all of a block's sessions.
 func (p *Plan) Play(block int) (*Block, error) {
 	scenario, _ := p.position(block)
 	s, err := p.Scenarios.Scenario(scenario)

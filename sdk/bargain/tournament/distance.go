@@ -29,16 +29,16 @@ func (s *Scenario) solve() *solutions {
 	return &s.solved
 }
 
-// Frontier returns the Pareto frontier's points, sorted by falling utility for the first party. Under
-// Haggle's rules with too many prices it returns only the two ends of the frontier, a straight line. It
-// returns nil if the domain is too large: see [solution.New]. The result is shared and must not be modified.
+// Frontier returns the Pareto frontier's points, sorted by falling utility for the first party. Under Haggle's
+// rules with too many prices it returns the ends of the frontier only, a straight line. It returns nil if the
+// domain is too large: see [solution.New]. The result is shared and must not be modified.
 func (s *Scenario) Frontier() []solution.Point {
 	switch solved := s.solve(); {
 	case solved.problem != nil:
 		return solved.problem.Frontier()
 	case solved.efficient:
 		highest := bargain.Outcome(s.Preferences[0].Domain().Size() - 1)
-		return []solution.Point{s.point(0), s.point(highest)} // the first party is the buyer
+		return []solution.Point{s.point(0), s.point(highest)} // party 0 is the buyer
 	}
 	return nil
 }

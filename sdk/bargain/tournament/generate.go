@@ -9,7 +9,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// The streams of random numbers of the generators.
+// The generators' random number streams.
 const (
 	randomStream = 1 << 32
 	haggleStream = 2 << 32
@@ -21,18 +21,18 @@ const (
 	sellerSide = 1
 )
 
-// Random is a source of random scenarios with linear additive utilities: 1 to 4 issues with 3 to 10 values,
-// weights with sum 1, a reservation value up to 0.4, and in a quarter of the scenarios a discount factor
-// between 0.8 and 1.
+// Random generates random scenarios with linear additive utilities: 1 to 4 issues with 3 to 10 values, weights
+// with sum 1, a reservation value up to 0.4, and in a quarter of the scenarios a discount factor between 0.8
+// and 1.
 type Random struct {
 	Seed  uint64
 	Count int
 }
 
-// Len implements [Source].
+// Len counts the scenarios.
 func (r Random) Len() int { return r.Count }
 
-// Scenario implements [Source].
+// Scenario generates a scenario, the same each time.
 func (r Random) Scenario(at int) (*Scenario, error) {
 	random := bargain.NewRandom(r.Seed, randomStream+uint64(at))
 	issues := make([]bargain.Issue, 1+random.Below(4))
@@ -102,18 +102,18 @@ func stretch(table utility.Table) {
 	}
 }
 
-// Haggle is a source of random scenarios with Haggle's own rules: escrow, 6 to 20 rounds, decay, least offer
-// and fee in the program's allowed ranges, and prices for both sides. Three quarters of the scenarios contain
-// a zone of agreement.
+// Haggle generates random scenarios with Haggle's own rules: escrow, 6 to 20 rounds, decay, least offer and fee
+// in the program's allowed ranges, and prices for both sides. Three quarters of the scenarios contain a zone of
+// agreement.
 type Haggle struct {
 	Seed  uint64
 	Count int
 }
 
-// Len implements [Source].
+// Len counts the scenarios.
 func (h Haggle) Len() int { return h.Count }
 
-// Scenario implements [Source].
+// Scenario generates a scenario, the same each time.
 func (h Haggle) Scenario(at int) (*Scenario, error) {
 	random := bargain.NewRandom(h.Seed, haggleStream+uint64(at))
 	rules := &onchain.Rules{

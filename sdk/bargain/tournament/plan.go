@@ -20,11 +20,11 @@ var ErrPlan = errors.New("tournament: invalid plan")
 
 // Plan limits, bounding time and memory.
 const (
-	// MaxSteps is the highest deadline.
+	// MaxSteps limits deadlines.
 	MaxSteps = 100_000
 	// MaxScenarioSessions limits the sessions by all pairs in a scenario.
 	MaxScenarioSessions = 100_000
-	// MaxSessions is the number of all sessions.
+	// MaxSessions limits the number of sessions.
 	MaxSessions = 1_000_000_000
 )
 
@@ -38,9 +38,9 @@ type Entrant struct {
 type Plan struct {
 	Entrants  []Entrant
 	Scenarios Source
-	// Seed decides all random numbers of the sessions, but not the scenarios.
+	// Seed decides the sessions' random numbers, but not the scenarios.
 	Seed uint64
-	// Steps is the default deadline for scenarios, up to [MaxSteps]. If zero, 100 is used.
+	// Steps is the scenarios' default deadline, up to [MaxSteps]. If zero, 100 is used.
 	Steps int
 	// Repetitions is the number of sessions per pair, role and scenario, with different random numbers. If
 	// zero, 1 is used. [MaxScenarioSessions] limits it.
@@ -108,7 +108,7 @@ func (p *Plan) Blocks() int { return p.Scenarios.Len() * len(p.Entrants) }
 // Sessions returns the number of sessions.
 func (p *Plan) Sessions() int { return p.Blocks() * p.BlockSessions() }
 
-// BlockSessions returns the number of sessions per block.
+// BlockSessions returns the number of sessions in each block.
 func (p *Plan) BlockSessions() int { return p.opponents() * p.repetitions() }
 
 // position returns a block's scenario and first strategy.

@@ -20,7 +20,7 @@ func (p *Plan) Run(ctx context.Context, workers, from int, each func(*Block) err
 	group, ctx := errgroup.WithContext(ctx)
 	// Two further goroutines start the workers and collect their blocks.
 	group.SetLimit(workers + 2)
-	// Workers leave their blocks in slots. The queue holds the slots in block order.
+	// Workers leave their blocks in slots. The queue orders the slots.
 	queue := make(chan chan *Block, 2*workers)
 	group.Go(func() error { return p.start(ctx, group, from, queue) })
 	group.Go(func() error {
@@ -39,7 +39,7 @@ func (p *Plan) Run(ctx context.Context, workers, from int, each func(*Block) err
 	return group.Wait()
 }
 
-// start starts a worker for each block.
+// start starts workers for the blocks.
 func (p *Plan) start(ctx context.Context, group *errgroup.Group, from int, queue chan<- chan *Block) error {
 	defer close(queue)
 	var scenario *Scenario

@@ -10,7 +10,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
 )
 
-// Scenario is what two parties negotiate about. The first role opens; with Haggle's rules it is the buyer.
+// Scenario is the subject of a negotiation between two parties. The first role opens; with Haggle's rules it is
+// the buyer.
 type Scenario struct {
 	// Name identifies the scenario in the plan.
 	Name        string
@@ -51,23 +52,23 @@ func (s *Scenario) limit(side int) uint64 {
 // Source is a list of scenarios that are made when they are needed. Several goroutines can use it.
 type Source interface {
 	Len() int
-	// Scenario returns a scenario, counted from 0. It returns the same one each time.
+	// Scenario returns a scenario, counted from 0. Repeated calls return the same scenario.
 	Scenario(at int) (*Scenario, error)
 }
 
-// List is a source of scenarios in memory.
+// List holds scenarios in memory.
 type List []*Scenario
 
-// Len implements [Source].
+// Len counts the scenarios.
 func (l List) Len() int { return len(l) }
 
-// Scenario implements [Source].
+// Scenario returns a scenario, counted from 0.
 func (l List) Scenario(at int) (*Scenario, error) { return l[at], nil }
 
-// Join is a source that concatenates several sources' scenarios.
+// Join concatenates several sources' scenarios.
 type Join []Source
 
-// Len implements [Source].
+// Len counts the scenarios.
 func (j Join) Len() (count int) {
 	for _, source := range j {
 		count += source.Len()
@@ -75,7 +76,7 @@ func (j Join) Len() (count int) {
 	return count
 }
 
-// Scenario implements [Source].
+// Scenario returns a scenario, counted from 0.
 func (j Join) Scenario(at int) (*Scenario, error) {
 	for _, source := range j {
 		if at < source.Len() {

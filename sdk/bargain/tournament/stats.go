@@ -51,7 +51,7 @@ func (d *distances) add(distance *fixed.Number) {
 	}
 }
 
-// mean returns nil if there are no distances.
+// mean returns nil for no distances.
 func (d *distances) mean() *fixed.Number {
 	if d.count == 0 {
 		return nil
@@ -86,7 +86,7 @@ func (s *Stats) isPlotted(scenario int) bool {
 
 // ScenarioPlot holds a scenario's agreements.
 type ScenarioPlot struct {
-	// Scenario is the scenario's number in the plan's source.
+	// Scenario numbers the scenario in the plan.
 	Scenario int
 	Name     string
 	// Agreements count how often each outcome was agreed.
@@ -106,7 +106,7 @@ func (p *Plan) NewStats() *Stats {
 	return s
 }
 
-// Add adds the next block.
+// Add adds the block that follows.
 func (s *Stats) Add(block *Block) {
 	scenario, first := s.plan.position(block.Number)
 	if first == 0 && s.isPlotted(scenario) {
@@ -177,8 +177,8 @@ func (s *Stats) endScenario() {
 
 // Difference returns the difference between two entrants' scores, and half the confidence interval's width:
 // Student's 95 % interval for the mean of the per-scenario differences. Scenarios differ more than strategies
-// do, so this paired interval is narrower than the scores' intervals. It returns false if there are fewer
-// than two scenarios.
+// do, so this paired interval is narrower than the scores' intervals. It returns false for fewer than two
+// scenarios.
 func (s *Stats) Difference(entrant, other int) (difference, half fixed.Number, ok bool) {
 	if entrant == other {
 		return 0, 0, s.entrants[entrant].scenarios > 1
@@ -260,7 +260,7 @@ func (s *Stats) Scores() []Score {
 }
 
 // Against returns a strategy's mean advantage against another strategy, over all sessions in both roles, and
-// the share of sessions with an agreement. It returns false if there are no such sessions.
+// the share of sessions with an agreement. It returns false for no such sessions.
 func (s *Stats) Against(entrant, other int) (advantage, agreementRate fixed.Number, ok bool) {
 	p := &s.pairs[entrant][other]
 	if p.sessions == 0 {
@@ -274,9 +274,9 @@ type Point struct {
 	Time, Value fixed.Number
 }
 
-// Concession returns the mean level of a strategy's own offers over time: 1 is the best outcome, 0 the
-// reservation value. Time buckets with no offers yield no point. Finished sessions contribute no later
-// offers, so late points stem from long sessions.
+// Concession returns the mean level of a strategy's own offers over time: 1 means the best outcome, 0 the
+// reservation value. Time buckets with no offers yield no point. Finished sessions contribute no later offers,
+// so late points stem from long sessions.
 func (s *Stats) Concession(entrant int) (points []Point) {
 	curve := &s.entrants[entrant].curve
 	for at, offers := range curve.Offers {

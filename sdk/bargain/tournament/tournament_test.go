@@ -89,7 +89,7 @@ func TestSessionsDoNotDependOnOtherStrategies(t *testing.T) {
 	}
 }
 
-// TestScoresOfASplit plays two strategies that share the gain in a known way.
+// TestScoresOfASplit plays strategies that share the gain in a known way.
 func TestScoresOfASplit(t *testing.T) {
 	domain, err := bargain.NewDomain(bargain.Price("price", 0, 10, 1))
 	require.NoError(t, err)
@@ -471,7 +471,7 @@ func TestPricesAreMeasuredFromTheMiddleOfTheZone(t *testing.T) {
 		require.NoError(t, err)
 		s, err := plan.Scenarios.Scenario(number / len(plan.Entrants))
 		require.NoError(t, err)
-		// The seller's utility for a price is the price relative to the escrow; the buyer's utility is 1 less
+		// The seller's utility for a price is this price relative to the escrow; the buyer's utility is 1 less
 		// this share.
 		ends := s.Frontier()
 		require.Equal(t, [2]fixed.Number{fixed.One, 0}, ends[0].Utilities)

@@ -7,11 +7,11 @@ import (
 
 // Turn is a session move.
 type Turn struct {
-	// Number counts the moves, from 1. By is the role number.
+	// Number counts the moves, from 1. By is a role number.
 	Number, By int
 	Move       bargain.Move
-	// Outcome is the offer, or the accepted offer; [bargain.NoOutcome] if the role ended the session. Text
-	// describes it.
+	// Outcome is the made or accepted offer; [bargain.NoOutcome] if the role ended the session. Text describes
+	// it.
 	Outcome bargain.Outcome
 	Text    string
 	// Utilities holds the outcome's undiscounted utilities for both roles.
@@ -22,7 +22,7 @@ type Turn struct {
 	Reason string
 }
 
-// Trace replays a session from the plan and returns the moves. The first entrant plays the first role.
+// Trace replays a session from the plan and returns the moves. The entrant named first plays the first role.
 func (p *Plan) Trace(s *Scenario, first, second, repetition int) ([]Turn, Session, error) {
 	seed := p.sessionSeed(s.Name, first, second, repetition)
 	var turns []Turn

@@ -17,11 +17,10 @@ var ErrUtility = errors.New("utility: invalid utility")
 type Values interface {
 	// Of returns the value at index.
 	Of(index uint64) fixed.Number
-	// extremes returns whether the values never fall (1) or never rise (-1), 0 if neither, and the first
-	// indices of the lowest and the highest value. It returns an error if the number of values differs from
-	// count.
+	// extremes returns 1 if the values never fall, -1 if they never rise, else 0, with the first indices of the
+	// lowest and the highest value. It fails if the number of values differs from count.
 	extremes(count uint64) (monotone int, least, most uint64, err error)
-	// scaled returns the values multiplied by a weight.
+	// scaled multiplies the values by a weight.
 	scaled(weight fixed.Number) Values
 }
 
@@ -78,7 +77,7 @@ type Line struct {
 	Count       uint64
 }
 
-// Of returns the value at index, rounded towards the first value.
+// Of interpolates the value at index, rounded towards the first value.
 func (l Line) Of(index uint64) fixed.Number {
 	if l.Count < 2 {
 		return l.First
@@ -121,9 +120,9 @@ type Additive struct {
 	monotone int
 }
 
-// NewAdditive returns the utility constant + sum of weights[i] * values[i]. If weights is nil, all weights
-// are 1. Each product is rounded once, here. It returns [ErrUtility] if the values or weights do not fit the
-// domain, or if a utility would be beyond +-[bargain.MaxUtility].
+// NewAdditive makes the utility constant + sum of weights[i] * values[i]. If weights is nil, all weights are 1.
+// Each product is rounded once, here. It returns [ErrUtility] if the values or weights do not fit the domain,
+// or if a utility would be beyond +-[bargain.MaxUtility].
 func NewAdditive(
 	domain *bargain.Domain, constant fixed.Number, weights []fixed.Number, values ...Values,
 ) (*Additive, error) {
@@ -167,8 +166,8 @@ func NewAdditive(
 	return a, nil
 }
 
-// PriceLine returns a linear utility between 0 and 1 for a domain with a single numeric issue: the last value
-// is worth 1 to the seller, the first value 1 to the buyer.
+// PriceLine makes a linear utility between 0 and 1 for a domain with a single numeric issue: the last value is
+// worth 1 to the seller, the first value 1 to the buyer.
 func PriceLine(domain *bargain.Domain, seller bool) (*Additive, error) {
 	line := Line{First: fixed.One, Count: domain.Size()}
 	if seller {
@@ -189,7 +188,7 @@ func (a *Additive) Of(o bargain.Outcome) fixed.Number {
 	return u + valueOf(a.parts[0], rest)
 }
 
-// valueOf returns the value at index. For tables it needs no dynamic call.
+// valueOf returns a value. For tables it needs no dynamic call.
 func valueOf(values Values, index uint64) fixed.Number {
 	if table, ok := values.(Table); ok {
 		return table[index]
@@ -197,8 +196,8 @@ func valueOf(values Values, index uint64) fixed.Number {
 	return values.Of(index)
 }
 
-// Part returns the issue's part of the utility for the value at index. The constant belongs to the part of
-// issue 0.
+// Part returns an issue's part of the utility for the value at index. The constant belongs to the part of issue
+// 0.
 func (a *Additive) Part(issue int, index uint64) fixed.Number {
 	part := valueOf(a.parts[issue], index)
 	if issue == 0 {
@@ -207,17 +206,17 @@ func (a *Additive) Part(issue int, index uint64) fixed.Number {
 	return part
 }
 
-// Table returns the issue's values multiplied by the weight, not including the constant, if they form a
-// [Table], and nil otherwise. The result is shared and must not be modified.
+// Table returns an issue's weighted values if they form a [Table], and nil otherwise. The constant is not
+// included. The result is shared and must not be modified.
 func (a *Additive) Table(issue int) []fixed.Number {
 	table, _ := a.parts[issue].(Table)
 	return table
 }
 
-// Constant returns the constant.
+// Constant returns the constant part.
 func (a *Additive) Constant() fixed.Number { return a.constant }
 
-// Values returns the issue's values, multiplied by the weight.
+// Values returns an issue's weighted values.
 func (a *Additive) Values(issue int) Values { return a.parts[issue] }
 
 // Direction returns 1 if an issue's part never falls with the index, -1 if it never rises, otherwise 0.
@@ -229,6 +228,5 @@ func (a *Additive) Direction(issue int) int {
 	return monotone
 }
 
-// Extremes returns the outcomes with the lowest and the highest utility. Among equals it picks the lowest
-// number.
+// Extremes finds the outcomes with the lowest and the highest utility. Among equals it picks the lowest number.
 func (a *Additive) Extremes() (worst, best bargain.Outcome) { return a.worst, a.best }

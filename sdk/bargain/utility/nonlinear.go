@@ -14,8 +14,8 @@ type Mapping struct {
 	worst, best bargain.Outcome
 }
 
-// NewMapping returns the utility with the given values, in outcome order. It returns [ErrUtility] if the
-// number of values differs from the number of outcomes, or a value exceeds [bargain.MaxUtility].
+// NewMapping makes a utility from the given values, in outcome order. It returns [ErrUtility] if the number of
+// values differs from the number of outcomes, or a value exceeds [bargain.MaxUtility].
 func NewMapping(domain *bargain.Domain, values []fixed.Number) (*Mapping, error) {
 	if uint64(len(values)) != domain.Size() {
 		return nil, fmt.Errorf("%w: %d values for %d outcomes", ErrUtility, len(values), domain.Size())
@@ -38,11 +38,10 @@ func NewMapping(domain *bargain.Domain, values []fixed.Number) (*Mapping, error)
 // Of returns an outcome's utility.
 func (m *Mapping) Of(o bargain.Outcome) fixed.Number { return m.values[o] }
 
-// Extremes returns the outcomes with the lowest and the highest utility. Among equals it picks the lowest
-// number.
+// Extremes finds the outcomes with the lowest and the highest utility. Among equals it picks the lowest number.
 func (m *Mapping) Extremes() (worst, best bargain.Outcome) { return m.worst, m.best }
 
-// Utilities returns the utilities by the outcomes' numbers. They are shared: do not change them.
+// Utilities lists all utilities by outcome number. They are shared: do not change them.
 func (m *Mapping) Utilities() []fixed.Number { return m.values }
 
 // Range is a range of issue values, both ends included.
@@ -67,8 +66,8 @@ type HyperRectangle struct {
 	rectangles []Rectangle
 }
 
-// NewHyperRectangle returns the utility with the given rectangles. It returns [ErrUtility] if a range does
-// not exist, or a utility could exceed [bargain.MaxUtility].
+// NewHyperRectangle makes a utility from the given rectangles. It returns [ErrUtility] if a range does not
+// exist, or a utility could exceed [bargain.MaxUtility].
 func NewHyperRectangle(
 	domain *bargain.Domain, constant fixed.Number, rectangles ...Rectangle,
 ) (*HyperRectangle, error) {
@@ -109,8 +108,8 @@ func (h *HyperRectangle) has(rectangle *Rectangle, o bargain.Outcome) bool {
 	return true
 }
 
-// Constant returns the constant.
+// Constant returns the constant part.
 func (h *HyperRectangle) Constant() fixed.Number { return h.constant }
 
-// Rectangles returns the rectangles. They are shared: do not change them.
+// Rectangles returns all rectangles. They are shared: do not change them.
 func (h *HyperRectangle) Rectangles() []Rectangle { return h.rectangles }

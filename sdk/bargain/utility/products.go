@@ -14,7 +14,7 @@ type Products struct {
 	floats []float64
 }
 
-// NewProducts returns a number of products, all 0.
+// NewProducts allocates a number of products, all 0.
 func NewProducts(count uint64) *Products {
 	return &Products{make(Table, count), make([]float64, count)}
 }
