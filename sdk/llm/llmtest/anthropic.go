@@ -37,7 +37,7 @@ func (anthropic) failure(broken problem) map[string]any {
 	}
 }
 
-// messagesParameters are the parameters of the API.
+// messagesParameters contains the API parameters.
 const messagesParameters = `cache_control container inference_geo max_tokens messages metadata model output_config
 	service_tier speed stop_sequences stream system temperature thinking tool_choice tools top_k top_p`
 

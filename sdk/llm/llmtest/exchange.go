@@ -9,7 +9,7 @@ import (
 	"net/http"
 )
 
-// maxRequestBytes is the largest accepted body of a request.
+// maxRequestBytes limits accepted request bodies.
 const maxRequestBytes = 4 << 20
 
 // dialect is what distinguishes the APIs.
@@ -20,7 +20,7 @@ type dialect interface {
 	check(r *http.Request, key string) *problem
 	// parse reads and checks the body.
 	parse(r *http.Request, body []byte) (Request, *problem)
-	// render returns the body of a response.
+	// render returns a response body.
 	render(Request, outcome) map[string]any
 	// failure returns the body of an error response.
 	failure(problem) map[string]any
@@ -32,7 +32,7 @@ type problem struct {
 	kind, code, param, message string
 }
 
-// finish is the reason why the model's text ends.
+// finish is the reason why the model output ends.
 type finish int
 
 const (
@@ -50,13 +50,13 @@ type outcome struct {
 	usage  Usage
 	// extra adds fields and items that clients do not know.
 	extra bool
-	// empty leaves out all text and choices.
+	// empty leaves out all output and choices.
 	empty bool
 	// hidden leaves out the usage, and negative reports impossible counts.
 	hidden, negative bool
 }
 
-// Fault is a failure of a server or a model. The zero value is none.
+// Fault is a server or model failure. The zero value is none.
 type Fault struct {
 	name string
 	// before sends the whole response, before the model runs.
@@ -185,7 +185,7 @@ func (s *Server) number(x *exchange) Fault {
 // reasoning is the part of the output that is not the response. It looks like a response.
 const reasoning = `{"move":"accept","candidate":0,"price":"0","reason":"reasoning is not the response"}`
 
-// run lets the script write the model's text, and counts tokens.
+// run lets the script write the model output, and counts tokens.
 func (x *exchange) run() outcome {
 	script := x.server.config.Script
 	if script == nil {
@@ -209,11 +209,10 @@ func (x *exchange) limit(result *outcome) {
 
 const bytesPerToken = 4
 
-// tokens counts the tokens of a text: one for every four bytes, as in English texts.
+// tokens counts tokens: one for every four bytes, as in English texts.
 func tokens(text string) int64 { return int64(len(text)+bytesPerToken-1) / bytesPerToken }
 
-// count returns the input tokens of a request. Instructions that equal those of the request before are
-// cached.
+// count returns a request's input tokens. Instructions that equal those of the request before are cached.
 func (s *Server) count(request Request) Usage {
 	const overhead = 8
 	used := Usage{Input: overhead}
@@ -249,7 +248,7 @@ func (x *exchange) hold() {
 	panic(http.ErrAbortHandler)
 }
 
-// announce reports on the channel of Held that the client waits.
+// announce reports a waiting client on Held's channel.
 func (x *exchange) announce() {
 	select {
 	case x.server.held <- struct{}{}:

@@ -124,7 +124,7 @@ func CutBody() Fault {
 	}}
 }
 
-// half sends one half of a response with the length of all of it.
+// half sends half of a response, with the whole length.
 func (x *exchange) half(body []byte) {
 	x.writer.Header().Set("Content-Type", "application/json")
 	x.writer.Header().Set("Content-Length", strconv.Itoa(len(body)))

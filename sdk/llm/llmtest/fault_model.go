@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// altered is a fault of the model's text.
+// altered is a fault in the model output.
 func altered(name string, alter func(x *exchange, text string) string) Fault {
 	return Fault{name: name, alter: func(x *exchange, result *outcome) {
 		result.text = alter(x, result.text)
@@ -15,7 +15,7 @@ func altered(name string, alter func(x *exchange, text string) string) Fault {
 	}}
 }
 
-// Prose lets the model respond with a sentence around the text.
+// Prose lets the model respond with a sentence around the output.
 func Prose() Fault {
 	return altered("prose", func(_ *exchange, text string) string {
 		return "Here is my offer:\n" + text + "\nI hope it helps."
@@ -37,8 +37,8 @@ var (
 	decimalString = regexp.MustCompile(`"-?[0-9]+(\.[0-9]+)?"`)
 )
 
-// LimitBreaking replaces all numbers of the model's text, and all strings that are decimal numbers, by
-// numbers outside of any limit.
+// LimitBreaking replaces all numbers in the model output, and all strings that are decimal numbers, by numbers
+// outside of any limit.
 func LimitBreaking() Fault {
 	return altered("limit-breaking numbers", func(x *exchange, text string) string {
 		numbers := [...]string{
@@ -50,14 +50,14 @@ func LimitBreaking() Fault {
 	})
 }
 
-// EchoKey lets the model's text repeat the API key, as behind a proxy that logs into responses.
+// EchoKey lets the model output repeat the API key, as behind a proxy that logs into responses.
 func EchoKey() Fault {
 	return altered("echo of the key", func(x *exchange, text string) string {
 		return `{"reason":"` + x.server.Key() + `",` + strings.TrimPrefix(text, "{")
 	})
 }
 
-// ended is a fault of the end of the model's text.
+// ended is a fault at the model output's end.
 func ended(name string, end finish) Fault {
 	return Fault{name: name, alter: func(_ *exchange, result *outcome) { result.finish = end }}
 }
@@ -65,13 +65,13 @@ func ended(name string, end finish) Fault {
 // Refusal lets the model refuse.
 func Refusal() Fault { return ended("refusal", refused) }
 
-// Filtered ends the model's text by a content filter. At [Messages], it is a refusal.
+// Filtered ends the model output by a content filter. At [Messages], it is a refusal.
 func Filtered() Fault { return ended("filtered response", filtered) }
 
-// ToolCall lets the model call a tool that the request does not define.
+// ToolCall lets the model call an undefined tool.
 func ToolCall() Fault { return ended("tool call", toolCall) }
 
-// Truncated ends the model's text in the middle, at the token limit.
+// Truncated ends the model output in the middle, at the token limit.
 func Truncated() Fault {
 	return Fault{name: "truncated response", alter: func(x *exchange, result *outcome) {
 		result.text, result.finish = result.text[:len(result.text)/2], truncated
@@ -79,7 +79,7 @@ func Truncated() Fault {
 	}}
 }
 
-// NoChoices responds without any text.
+// NoChoices responds with no output.
 func NoChoices() Fault {
 	return Fault{name: "no choices", alter: func(_ *exchange, result *outcome) { result.empty = true }}
 }

@@ -33,7 +33,7 @@ const (
 type expectation struct {
 	fault  llmtest.Fault
 	result result
-	// status and retryAfter are those of a temporary error.
+	// status and retryAfter describe a temporary error.
 	status     int
 	retryAfter time.Duration
 	// counted reports whether the result contains the usage.
@@ -87,7 +87,7 @@ func expectations() []expectation {
 }
 
 // TestFaultsGiveDocumentedErrors shows that each fault of each API gives the documented error after one
-// request, with the usage that the server has reported, and without the key, the prompt, or the model's text.
+// request, with the reported usage, and without the key, the prompt, or the model output.
 func TestFaultsGiveDocumentedErrors(t *testing.T) {
 	t.Parallel()
 	eachAPI(t, func(t *testing.T, api llmtest.API) {
@@ -135,7 +135,7 @@ func (e expectation) check(t *testing.T, server *llmtest.Server, response *llm.R
 	}
 }
 
-// usage checks that the usage of a result is the server's.
+// usage checks that a result's usage is the server's.
 func (e expectation) usage(t *testing.T, server *llmtest.Server, used llm.Usage) {
 	t.Helper()
 	require.Equal(t, e.counted, used.Known)
@@ -146,7 +146,7 @@ func (e expectation) usage(t *testing.T, server *llmtest.Server, used llm.Usage)
 	assert.Equal(t, e.counted, reported.Input > 0)
 }
 
-// requireNothingPlanted searches the key, the prompt and the model's text in everything that an error shows.
+// requireNothingPlanted searches everything shown by an error for the key, the prompt and the model output.
 func requireNothingPlanted(t *testing.T, err error) {
 	t.Helper()
 	slog.Error("request failed", "error", err, "details", fmt.Sprintf("%#v", err))
@@ -178,7 +178,7 @@ func TestContentFilterOfAzureIsRefusal(t *testing.T) {
 	})
 }
 
-// TestContextEndsRequest shows that the end of the context ends a request that the server never would.
+// TestContextEndsRequest shows that the context's end also ends a request that hangs at the server.
 func TestContextEndsRequest(t *testing.T) {
 	t.Parallel()
 	eachAPI(t, func(t *testing.T, api llmtest.API) {
@@ -218,8 +218,7 @@ func TestContextEndsRequest(t *testing.T) {
 	})
 }
 
-// TestTimeoutOfHTTPClientIsTemporary shows that a limit of the caller's HTTP client is not taken for the
-// context's.
+// TestTimeoutOfHTTPClientIsTemporary shows that the caller's HTTP client limit is not taken for the context's.
 func TestTimeoutOfHTTPClientIsTemporary(t *testing.T) {
 	t.Parallel()
 	eachAPI(t, func(t *testing.T, api llmtest.API) {

@@ -2,8 +2,8 @@ package llmtest
 
 import "encoding/json"
 
-// Minimal returns the shortest simple JSON value of a schema: the first constant of an enumeration, empty
-// strings and lists, zero, and false.
+// Minimal returns a schema's shortest simple JSON value: the first constant of an enumeration, empty strings
+// and lists, zero, and false.
 func Minimal(schema []byte) string {
 	var root any
 	if json.Unmarshal(schema, &root) != nil {

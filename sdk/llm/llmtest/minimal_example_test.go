@@ -6,7 +6,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/llm/llmtest"
 )
 
-// A text for any schema, where its values do not matter.
+// A document for any schema, where the values do not matter.
 func ExampleMinimal() {
 	fmt.Println(llmtest.Minimal([]byte(`{
 		"type": "object",

@@ -20,7 +20,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/llm/openai"
 )
 
-// logged contains everything that the tests log, except by package testing.
+// logged contains everything logged by the tests, except by package testing.
 var logged lockedBuffer
 
 type lockedBuffer struct {

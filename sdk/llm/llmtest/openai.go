@@ -26,7 +26,7 @@ func dialectOf(api API) (dialect, error) {
 	return nil, fmt.Errorf("llmtest: unknown API %d", int(api))
 }
 
-// openAIBody is the part of a dialect that OpenAI and Azure have in common.
+// openAIBody is the dialect part common to OpenAI and Azure.
 type openAIBody interface {
 	path() string
 	parseBody(body []byte) (Request, *problem)
@@ -142,7 +142,7 @@ func decode(body []byte, known string, into any) *problem {
 	return nil
 }
 
-// format is the part of a request that describes the response.
+// format describes the response, within a request.
 type format struct {
 	Type   string
 	Name   string

@@ -9,7 +9,7 @@ const chatPath = "/chat/completions"
 
 func (chatAPI) path() string { return chatPath }
 
-// chatParameters are the parameters of the API.
+// chatParameters contains the API parameters.
 const chatParameters = `audio frequency_penalty function_call functions logit_bias logprobs max_completion_tokens
 	max_tokens messages metadata modalities model n parallel_tool_calls prediction presence_penalty
 	prompt_cache_key prompt_cache_retention reasoning_effort response_format safety_identifier seed service_tier
@@ -75,7 +75,7 @@ func (chatAPI) parseBody(body []byte) (Request, *problem) {
 	return request, nil
 }
 
-// textOf returns a text, or the joined texts of parts.
+// textOf returns a string, or the joined texts of parts.
 func textOf(content json.RawMessage) (string, bool) {
 	var text string
 	if json.Unmarshal(content, &text) == nil {

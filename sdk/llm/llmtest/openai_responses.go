@@ -5,13 +5,13 @@ type responsesAPI struct{}
 
 func (responsesAPI) path() string { return "/responses" }
 
-// responsesParameters are the parameters of the API.
+// responsesParameters contains the API parameters.
 const responsesParameters = `background context_management conversation include input instructions
 	max_output_tokens max_tool_calls metadata model parallel_tool_calls previous_response_id prompt
 	prompt_cache_key prompt_cache_retention reasoning safety_identifier service_tier store stream stream_options
 	temperature text tool_choice tools top_logprobs top_p truncation user`
 
-// leastOutputTokens is the smallest limit that the API accepts.
+// leastOutputTokens is the API's smallest limit.
 const leastOutputTokens = 16
 
 func (responsesAPI) parseBody(body []byte) (Request, *problem) {

@@ -10,7 +10,7 @@ import (
 
 // rules are an API's rules for the schemas of structured outputs.
 type rules struct {
-	// keywords are the supported keywords, and formats the supported formats of strings.
+	// keywords lists supported keywords, and formats the supported string formats.
 	keywords, formats []string
 	// allRequired demands that objects require all their properties.
 	allRequired bool
@@ -44,7 +44,7 @@ var (
 	}
 )
 
-// check returns the first rule that a schema breaks.
+// check returns a schema's first broken rule.
 func (r rules) check(schema json.RawMessage) error {
 	var root any
 	if err := json.Unmarshal(schema, &root); err != nil {
@@ -129,7 +129,7 @@ func (c *check) reference(reference string, references []string, depth int) erro
 	return c.node(target, depth, append(slices.Clone(references), reference))
 }
 
-// resolve returns the node that a reference within the schema names, or nil.
+// resolve returns the node named by a reference within the schema, or nil.
 func resolve(root any, reference string) any {
 	path, isLocal := strings.CutPrefix(reference, "#")
 	if !isLocal {

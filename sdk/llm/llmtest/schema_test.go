@@ -16,7 +16,7 @@ func object(property string) string {
 	return `{"type":"object","properties":{"p":` + property + `},"required":["p"],"additionalProperties":false}`
 }
 
-// TestSchemaRules shows which schemas OpenAI and Anthropic accept. An empty text means that a schema is
+// TestSchemaRules shows which schemas OpenAI and Anthropic accept. An empty string means that a schema is
 // accepted.
 func TestSchemaRules(t *testing.T) {
 	t.Parallel()
@@ -88,7 +88,7 @@ func defined(definition string) string {
 	return schema + `,"$defs":{"d":` + definition + `}}`
 }
 
-// TestMinimalFollowsSchema shows that the text of a server without a script follows the schema.
+// TestMinimalFollowsSchema shows that the output follows the schema if no script is set.
 func TestMinimalFollowsSchema(t *testing.T) {
 	t.Parallel()
 	for index, schema := range []string{

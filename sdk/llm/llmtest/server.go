@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// API is one of the APIs that a server speaks.
+// API selects an API spoken by a server.
 type API int
 
 const (
@@ -42,16 +42,16 @@ func (a API) String() string {
 // Config describes a server. The zero value is a server of the responses API.
 type Config struct {
 	API API
-	// Model is the only model that the server knows; on Azure, the deployment. If empty, it accepts any name.
+	// Model is the server's only model; on Azure, the deployment. If empty, it accepts any name.
 	Model string
-	// Key is the API key. If empty, a random one is used.
+	// Key is the API key. If empty, a random key is used.
 	Key string
-	// Script returns the model's text. It is called from several goroutines. If nil, [Minimal] responds to
-	// the schema.
+	// Script returns the model output. It is called from several goroutines. If nil, [Minimal] responds to the
+	// schema.
 	Script func(Request) string
-	// Plan are the faults of the first valid requests, in their order. The zero Fault is none.
+	// Plan lists the first valid requests' faults, in order. The zero Fault is none.
 	Plan []Fault
-	// Random are the faults of the requests after the plan. The first one that occurs is used.
+	// Random lists faults for requests after the plan. The first fault that occurs is used.
 	Random []Chance
 	// Seed makes the random faults repeatable.
 	Seed uint64
@@ -64,12 +64,12 @@ type Chance struct {
 	Probability float64
 }
 
-// Request contains the facts of a valid request.
+// Request describes a valid request.
 type Request struct {
 	// Number is the number of the request, from 1. Rejected requests are not numbered.
 	Number int
 	Model  string
-	// Instructions are the system message, and Input is the user message.
+	// Instructions holds the system message, and Input the user message.
 	Instructions, Input string
 	// SchemaName is empty for [Messages].
 	SchemaName string
@@ -90,10 +90,10 @@ func (u Usage) plus(other Usage) Usage {
 
 // Totals are a server's counts since its start.
 type Totals struct {
-	// Requests is the number of valid requests, and Rejected the number of all others.
+	// Requests counts the valid requests, and Rejected all others.
 	Requests, Rejected int
-	// Billed are all tokens that the model has read and written. Reported are the tokens whose counts were in
-	// responses that were sent completely: a client cannot know the others.
+	// Billed counts all tokens read and written by the model. Reported counts the tokens reported in responses
+	// that were sent completely: a client cannot know the others.
 	Billed, Reported Usage
 }
 
@@ -176,7 +176,7 @@ func (s *Server) HTTPClient() *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// Key returns the API key that the server accepts.
+// Key returns the server's API key.
 func (s *Server) Key() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

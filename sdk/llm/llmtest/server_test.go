@@ -15,7 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/llm/llmtest"
 )
 
-// paths are the paths below the URLs of servers.
+// paths lists the paths below server URLs.
 var paths = map[llmtest.API]string{
 	llmtest.Responses: "/responses", llmtest.ChatCompletions: "/chat/completions",
 	llmtest.AzureResponses:       "/openai/responses?api-version=" + llmtest.APIVersion,
@@ -83,7 +83,7 @@ func (c call) send(t *testing.T, server *llmtest.Server) (int, string) {
 	return response.StatusCode, string(content)
 }
 
-// TestInvalidRequestsAreRejected shows that the servers are as strict as the vendors.
+// TestInvalidRequestsAreRejected shows that servers are as strict as the vendors.
 func TestInvalidRequestsAreRejected(t *testing.T) {
 	t.Parallel()
 	eachAPI(t, func(t *testing.T, api llmtest.API) {
@@ -178,7 +178,7 @@ func TestRandomFaultsRepeatWithTheirSeed(t *testing.T) {
 	assert.InDelta(t, 12, failures, 8)
 }
 
-// TestCloseEndsHeldResponses shows that a closed server leaves no goroutine, although responses hang.
+// TestCloseEndsHeldResponses shows that closing leaves no goroutine, although responses hang.
 func TestCloseEndsHeldResponses(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	server, err := llmtest.Start(llmtest.Config{Key: plantedKey, Plan: []llmtest.Fault{llmtest.Hang()}})

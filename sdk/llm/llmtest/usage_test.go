@@ -15,7 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/llm/llmtest"
 )
 
-// usageOf returns the usage of a response or of its error.
+// usageOf returns a response's or error's usage.
 func usageOf(t *testing.T, response *llm.Response, err error) llm.Usage {
 	t.Helper()
 	if err == nil {
@@ -32,8 +32,8 @@ func usageOf(t *testing.T, response *llm.Response, err error) llm.Usage {
 	return failure.Usage
 }
 
-// TestUsageEqualsCountsOfServer shows that the usages of many concurrent requests with random faults add up
-// to the server's counts, cached tokens included.
+// TestUsageEqualsCountsOfServer shows that many concurrent requests' usages, with random faults, add up to the
+// server's counts, cached tokens included.
 func TestUsageEqualsCountsOfServer(t *testing.T) {
 	t.Parallel()
 	eachAPI(t, func(t *testing.T, api llmtest.API) {
@@ -75,7 +75,7 @@ func TestUsageEqualsCountsOfServer(t *testing.T) {
 	})
 }
 
-// TestRotatedKeyIsUsed shows that a key that is replaced in its file needs no new model.
+// TestRotatedKeyIsUsed shows that a key replaced in the file needs no new model.
 func TestRotatedKeyIsUsed(t *testing.T) {
 	t.Parallel()
 	eachAPI(t, func(t *testing.T, api llmtest.API) {
@@ -105,8 +105,7 @@ func TestRotatedKeyIsUsed(t *testing.T) {
 	})
 }
 
-// TestRequestReachesModel shows that the model receives all parts of a request, and its text comes back as it
-// is.
+// TestRequestReachesModel shows that the model receives all request parts, and the output comes back as it is.
 func TestRequestReachesModel(t *testing.T) {
 	t.Parallel()
 	eachAPI(t, func(t *testing.T, api llmtest.API) {
