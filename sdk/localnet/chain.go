@@ -30,7 +30,7 @@ type Chain struct {
 	// endpoints are used for validators and external chains.
 	endpoints jsonrpc.Endpoints
 	process   *process
-	// local is a chain of the kind Process; process is nil then.
+	// local is the chain if it runs in process; process is nil then.
 	local *inProcess
 	// wrapping is locked while a mint of wrapped SOL is created.
 	wrapping sync.Mutex
@@ -39,8 +39,8 @@ type Chain struct {
 }
 
 // StartChain starts a chain with the program, or connects to the chain at HAGGLE_RPC_URL, and waits until it
-// responds. The protocol is not initialized. The context limits only the start, builds included. The chain
-// runs until Close or until this process ends.
+// responds. The protocol is not initialized. The context limits only startup, builds included. The chain runs
+// until Close is called or this process ends.
 //
 // It returns an error if the program or the validator is not found, the port is in use (ErrPortInUse), the
 // validator is not ready after 90 s, the ledger contains another program version, or the external chain lacks
@@ -64,8 +64,8 @@ func StartChain(ctx context.Context, options Options) (*Chain, error) {
 	return startValidator(ctx, options)
 }
 
-// Close stops the chain, waits until all processes have ended and removes their files. An external chain
-// continues to run. Further calls return the same error.
+// Close stops the chain, waits for all child processes and removes their files. An external chain continues to
+// run. Further calls return the same error.
 func (c *Chain) Close() error {
 	c.closing.Do(func() {
 		c.closed = c.client.Close()
@@ -79,8 +79,8 @@ func (c *Chain) Close() error {
 	return c.closed
 }
 
-// startAttempts is the number of attempts to start a validator. Another process can take a chosen port before
-// the validator opens it.
+// startAttempts limits attempts to start a validator. Another program can take a chosen port before the
+// validator opens it.
 const startAttempts = 3
 
 func startValidator(ctx context.Context, options Options) (*Chain, error) {

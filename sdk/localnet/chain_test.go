@@ -23,7 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMain forgets the chain that the environment may offer: these tests start theirs.
+// TestMain forgets the chain that the environment may offer: these tests run their own.
 func TestMain(m *testing.M) {
 	_ = os.Unsetenv(EnvRPCURL)
 	os.Exit(m.Run())
@@ -165,7 +165,7 @@ func handlesTokens(t *testing.T, chain *Chain) {
 	createsMintsWithExtensions(t, chain)
 }
 
-// associatedWith returns an owner's associated token account.
+// associatedWith derives an owner's associated token account.
 func associatedWith(t *testing.T, owner, mint, program solana.PublicKey) solana.PublicKey {
 	t.Helper()
 	address, _, err := solana.FindAssociatedTokenAddressWithProgram(owner, mint, program)

@@ -12,8 +12,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 )
 
-// The Clock sysvar has five fields of eight bytes: slot, start of the epoch, epoch, epoch of the leader
-// schedule and Unix time.
+// The Clock sysvar has five fields of eight bytes: slot, epoch start, epoch, epoch of the leader schedule and
+// Unix time.
 const (
 	clockLength        = 40
 	clockUnixTimestamp = 32
@@ -34,10 +34,9 @@ func (c *Chain) Now(ctx context.Context) (int64, error) {
 	return int64(binary.LittleEndian.Uint64(data[clockUnixTimestamp:])), nil
 }
 
-// AdvanceTo waits until the chain's clock has reached unixTime, in seconds: later simulations and
-// transactions observe at least that time. On in-process chains it sets the clock; on all other chains it
-// waits. It returns at once if unixTime has passed, and an error that wraps the context's cause if the
-// context ends first.
+// AdvanceTo waits for the chain's clock to reach unixTime, in seconds: later simulations and transactions
+// observe at least that time. On in-process chains it sets the clock; on all other chains it waits. It returns
+// at once if unixTime has passed, and an error that wraps the context's cause if the context ends first.
 func (c *Chain) AdvanceTo(ctx context.Context, unixTime int64) error {
 	set := false
 	for {
@@ -61,7 +60,7 @@ func (c *Chain) AdvanceTo(ctx context.Context, unixTime int64) error {
 	}
 }
 
-// clockInterval is the time until the next read of the clock, which must advance by some seconds.
+// clockInterval is the time between reads of the clock, which must advance by some seconds.
 func (c *Chain) clockInterval(seconds int64) time.Duration {
 	if c.local != nil {
 		return 10 * time.Millisecond

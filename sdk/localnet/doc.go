@@ -18,15 +18,15 @@
 // # The chain
 //
 // If HAGGLE_RPC_URL is set, no chain is started: the running chain at that endpoint is used, and must contain
-// the program. Otherwise HAGGLE_CHAIN or Options.Kind names the kind of chain to start:
+// the program. Otherwise HAGGLE_CHAIN or Options.Kind selects the chain:
 //
 //   - process: an in-process chain, which needs no other program: see package ledger. It confirms within
 //     about 50 ms, and the clock can be set.
 //   - validator: solana-test-validator 4.2 or later; time passes as on the clusters.
 //
-// If no kind is named, it is process. The validator is the command on PATH, or a checkout's
-// build in the cache (HAGGLE_CACHE, by default ~/.cache/haggle). Inside a checkout, toolchain/validator
-// chooses it, and builds a missing one, which takes about 25 minutes once.
+// The default is process. The validator is the command on PATH, or a checkout's build in the cache
+// (HAGGLE_CACHE, by default ~/.cache/haggle). Inside a checkout, toolchain/validator chooses it, and builds a
+// missing one, which takes about 25 minutes once.
 //
 // # The program
 //
@@ -34,7 +34,7 @@
 //
 // # State
 //
-// Close deletes the chain's state, and all keys are new at each start. Options.Ledger keeps the state in a
+// Close deletes the chain's state, and all keys are new each time. Options.Ledger keeps the state in a
 // directory, with fixed keys for tests.
 //
 // In-process chains can also return to a prepared state ([Chain.Snapshot]), and load any program and account

@@ -15,8 +15,8 @@ func (c *Chain) String() string {
 	return "in this process"
 }
 
-// ClientConfig returns a client configuration for this chain. For kind [Process], connections need no port.
-// Other fields, such as Journal, can be set.
+// ClientConfig returns a client configuration for this chain. In-process connections need no port. Other
+// fields, such as Journal, can be set.
 func (c *Chain) ClientConfig() haggle.Config {
 	if c.local == nil {
 		return haggle.Config{Endpoint: c.endpoints.RPC, WSEndpoint: c.endpoints.WS}
@@ -26,8 +26,8 @@ func (c *Chain) ClientConfig() haggle.Config {
 	}
 }
 
-// Listen returns the addresses of the chain's JSON-RPC and WebSocket ports, for other programs. For kind
-// [Process], the first call opens ports at 127.0.0.1, unless Options.Port has opened them.
+// Listen returns the chain's JSON-RPC and WebSocket addresses, for other programs. For in-process chains, the
+// first call opens ports at 127.0.0.1, unless Options.Port has opened them.
 func (c *Chain) Listen() (jsonrpc.Endpoints, error) {
 	if c.local == nil {
 		return c.endpoints, nil
@@ -35,7 +35,7 @@ func (c *Chain) Listen() (jsonrpc.Endpoints, error) {
 	return c.local.listen(0)
 }
 
-// RPCURL returns the JSON-RPC port's address: see [Chain.Listen]. It panics if no port can be opened.
+// RPCURL returns the JSON-RPC address: see [Chain.Listen]. It panics if no port can be opened.
 func (c *Chain) RPCURL() string { return c.mustListen().RPC }
 
 // WSURL returns the WebSocket port's address: see [Chain.Listen]. It panics if no port can be opened.
@@ -49,15 +49,15 @@ func (c *Chain) mustListen() jsonrpc.Endpoints {
 	return endpoints
 }
 
-// Node is a further node, with separate ports, for a chain of kind [Process].
+// Node is a further node, with separate ports, for an in-process chain.
 type Node struct {
 	// RPCURL and WSURL are the JSON-RPC and WebSocket addresses.
 	RPCURL, WSURL string
 	server        *jsonrpc.Server
 }
 
-// AddNode starts a further node, which runs until the chain is closed. All that it shows is as it was a number of slots
-// ago, at most [ledger.MaxBehind]; a slot takes 50 ms. It returns [ErrNotInProcess] for another kind of chain.
+// AddNode adds a node, which runs until the chain is closed. All that it shows is as it was a number of slots
+// ago, at most [ledger.MaxBehind]; a slot takes 50 ms. Other chains return [ErrNotInProcess].
 func (c *Chain) AddNode(behind uint64) (*Node, error) {
 	if c.local == nil {
 		return nil, ErrNotInProcess

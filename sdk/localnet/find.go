@@ -23,8 +23,8 @@ const (
 // validatorCommand is the validator's name on PATH.
 const validatorCommand = "solana-test-validator"
 
-// HasValidator reports whether chains of kind [Validator] start without a build: a usable
-// solana-test-validator is on PATH or in the cache.
+// HasValidator reports whether a [Validator] chain needs no build: a usable solana-test-validator is on PATH or
+// in the cache.
 func HasValidator(ctx context.Context) bool {
 	path, _ := findValidator(ctx, func(string) {}, "--installed")
 	return path != ""
@@ -54,8 +54,8 @@ func findValidator(ctx context.Context, progress func(string), arguments ...stri
 
 var versionNumber = regexp.MustCompile(`\b(\d+)\.(\d+)\.\d+`)
 
-// checkVersion returns an error if a solana-test-validator cannot run the program. It accepts a version that
-// it cannot read.
+// checkVersion checks that a solana-test-validator can run the program. It accepts a version that it cannot
+// read.
 func checkVersion(ctx context.Context, path string) error {
 	output, err := exec.CommandContext(ctx, path, "--version").Output()
 	if err != nil {

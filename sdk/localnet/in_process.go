@@ -27,7 +27,7 @@ type inProcess struct {
 	nodes     []*Node
 }
 
-// engineModule compiles the engine once per process; all chains share it.
+// engineModule compiles the engine once; all chains share it.
 var engineModule = sync.OnceValues(func() (*engine.Module, error) {
 	cache, err := CacheFolder()
 	if err != nil {

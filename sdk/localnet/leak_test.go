@@ -13,7 +13,7 @@ import (
 // manyChains is set to the number of chains of TestChainsLeaveNothing: 1,000 take some minutes.
 const manyChains = "HAGGLE_CHAINS"
 
-// Successive chains in the same process leave neither goroutines nor memory.
+// Successive in-process chains leave neither goroutines nor memory.
 func TestChainsLeaveNothing(t *testing.T) {
 	count := 50
 	if text := os.Getenv(manyChains); text != "" {

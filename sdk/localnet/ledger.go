@@ -40,7 +40,7 @@ func hasLedger(folder string) bool {
 	return err == nil
 }
 
-// checkProgram returns an error if the chain has another program than the given ELF.
+// checkProgram fails if the chain runs another program than the given ELF.
 func (c *Chain) checkProgram(ctx context.Context, elf []byte) error {
 	address, _, err := solana.FindProgramAddress([][]byte{c.ProgramID.Bytes()},
 		solana.BPFLoaderUpgradeableProgramID)

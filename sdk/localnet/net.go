@@ -32,16 +32,16 @@ type Net struct {
 	// Mint is a new SPL Token mint. Chain.Faucet is the authority. Its metadata contains [Symbol], except on
 	// external chains and ledgers from earlier versions.
 	Mint solana.PublicKey
-	// Treasury is the wallet whose token accounts receive fees and decay. It owns a token account for Mint.
+	// Treasury is the wallet receiving fees and decay. It owns a token account for Mint.
 	Treasury solana.PublicKey
 	// Buyer is a new wallet with StartLamports and StartTokens.
 	Buyer *wallet.Keypair
-	// Seller is a new wallet with StartLamports and an empty token account of Mint.
+	// Seller is a new wallet with StartLamports and an empty account of Mint.
 	Seller *wallet.Keypair
 }
 
 // Start starts a chain with StartChain, or connects to the chain at HAGGLE_RPC_URL, and sets up a Net there.
-// The context limits only the start. The chain runs until Close.
+// The context limits only startup. The chain runs until Close is called.
 //
 // Besides StartChain's errors, it returns an error if an external chain's protocol is not initialized and
 // HAGGLE_UPGRADE_AUTHORITY is not set.
@@ -166,8 +166,8 @@ func (n *Net) configure(ctx context.Context, options Options) error {
 	return nil
 }
 
-// ReplaceTreasury replaces the treasury of the protocol's configuration by another wallet, and Net.Treasury. It
-// needs [Chain.UpgradeAuthority] to be the configuration's authority, as Start leaves it.
+// ReplaceTreasury replaces the protocol configuration's treasury by another wallet, and Net.Treasury. It needs
+// [Chain.UpgradeAuthority] to be the configuration's authority, as Start leaves it.
 func (n *Net) ReplaceTreasury(ctx context.Context, treasury solana.PublicKey) error {
 	authority, err := wallet.NewKeypair(n.Chain.UpgradeAuthority)
 	if err != nil {

@@ -14,32 +14,32 @@ import (
 const (
 	// EnvRPCURL names the JSON-RPC endpoint of a running chain with the program.
 	EnvRPCURL = "HAGGLE_RPC_URL"
-	// EnvWSURL is the WebSocket endpoint of that chain. If unset, it is derived from the JSON-RPC endpoint as
+	// EnvWSURL is the WebSocket endpoint of that chain. If unset, it is derived from the RPC endpoint as
 	// Solana's tools do: the next port.
 	EnvWSURL = "HAGGLE_WS_URL"
 	// EnvUpgradeAuthority is a Solana CLI keypair file path: the upgrade authority of the program on that
 	// chain.
 	EnvUpgradeAuthority = "HAGGLE_UPGRADE_AUTHORITY"
-	// EnvChain selects the chain kind to start, if Options.Kind is empty.
+	// EnvChain selects the chain, if Options.Kind is empty.
 	EnvChain = "HAGGLE_CHAIN"
 )
 
-// Kind is a chain kind.
+// Kind is a kind of chain.
 type Kind string
 
-// The kinds of chains. Process and Validator can be started; External is a running chain.
+// The chains. Process and Validator can be started; External is a running chain.
 const (
 	// Process runs in the current process: see package ledger.
 	Process Kind = "process"
-	// Validator is solana-test-validator, as a child process.
+	// Validator is solana-test-validator, run as a child.
 	Validator Kind = "validator"
 	External  Kind = "external"
 )
 
 // Options configure Start and StartChain. The zero value is complete.
 type Options struct {
-	// Kind selects the chain to start: Process or Validator. If unset, HAGGLE_CHAIN decides; the default is
-	// Process, or Validator if Ledger is set. If HAGGLE_RPC_URL is set, Kind and HAGGLE_CHAIN are ignored.
+	// Kind selects Process or Validator. If unset, HAGGLE_CHAIN decides; the default is Process, or Validator
+	// if Ledger is set. If HAGGLE_RPC_URL is set, Kind and HAGGLE_CHAIN are ignored.
 	Kind Kind
 	// Program is the path of the program's ELF file. If empty, the file in this package is used: see
 	// [Program].
@@ -47,10 +47,10 @@ type Options struct {
 	// ProgramID is the program's address. If zero, protocol.ProgramID is used. Start always uses
 	// protocol.ProgramID.
 	ProgramID solana.PublicKey
-	// Port is the port of the JSON-RPC server; the WebSocket server uses the following port. If zero, free
-	// ports are used. If either port is not free, StartChain returns ErrPortInUse.
+	// Port is the JSON-RPC server's port; the WebSocket server uses the following port. If zero, free ports are
+	// used. If either port is not free, StartChain returns ErrPortInUse.
 	Port int
-	// Ledger is the directory for a ledger that outlives the chain. A later start with the same directory
+	// Ledger is the directory for a ledger that outlives the chain. A later chain with the same directory
 	// continues it, with the same program, accounts and balances. If unset, Close deletes the chain's state.
 	//
 	// The chain is a validator then. All keys are fixed: the faucet, the upgrade authority, and the mint,
@@ -62,11 +62,11 @@ type Options struct {
 	// GeyserPlugin is the path to a Geyser plugin's configuration file. It is an error unless a Validator
 	// chain is started.
 	GeyserPlugin string
-	// Log receives a started validator's log. If nil, the output is discarded; if the start fails, the error
-	// contains the last 4 KiB.
+	// Log receives a started validator's log. If nil, the output is discarded; on failure, the error contains
+	// the last 4 KiB.
 	Log io.Writer
-	// Progress receives lines about builds of the validator, which happen once per machine and take minutes.
-	// It is called from the goroutine of Start. If nil, the lines are discarded.
+	// Progress receives lines about builds of the validator, which happen once per machine and take minutes. It
+	// is called in Start's goroutine. If nil, the lines are discarded.
 	Progress func(line string)
 
 	// mint selects the mint to give metadata in a new ledger, if any.

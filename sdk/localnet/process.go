@@ -29,11 +29,11 @@ type launch struct {
 	logFile string
 	// endpoints holds the chain's addresses.
 	endpoints jsonrpc.Endpoints
-	// limit is the longest time until the chain confirms blocks.
+	// limit is the longest time before the chain confirms blocks.
 	limit time.Duration
 }
 
-// process is a child in a separate process group. It ends when stopped or when the parent ends.
+// process is a child in a separate group. It ends when stopped or when the parent ends.
 type process struct {
 	command *exec.Cmd
 	exited  chan struct{}
@@ -43,8 +43,7 @@ type process struct {
 	draining sync.WaitGroup
 }
 
-// run starts the process and waits until the chain is ready. If it fails, neither processes nor files are
-// left.
+// run starts the child and waits for the chain to be ready. If it fails, neither processes nor files are left.
 func (l *launch) run(ctx context.Context, log io.Writer) (*process, error) {
 	tail := &tailBuffer{next: log}
 	l.command.Stderr = tail
@@ -76,7 +75,7 @@ func (l *launch) run(ctx context.Context, log io.Writer) (*process, error) {
 	return nil, fmt.Errorf("%w\n%s", err, tail)
 }
 
-// drain copies process output to the log. If nobody read it, the process would block.
+// drain copies the child's output to the log. Unread output would block the child.
 func drain(stdout io.ReadCloser, log io.Writer) {
 	_, _ = io.Copy(log, stdout)
 	_ = stdout.Close()
@@ -118,7 +117,7 @@ func startProcess(command *exec.Cmd, cleanUp func() error) (*process, io.ReadClo
 // wait for the end of the command.
 func StartCommand(command *exec.Cmd, attend func()) error { return childprocess.Start(command, attend) }
 
-// stop ends the whole process group, waits for it and removes its files.
+// stop ends the whole group, waits for it and removes the files.
 func (p *process) stop() error {
 	group := -p.command.Process.Pid
 	_ = syscall.Kill(group, syscall.SIGTERM)

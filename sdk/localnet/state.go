@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/localnet/ledger"
 )
 
-// ErrNotInProcess is the error for methods that only chains of kind [Process] support.
+// ErrNotInProcess reports methods that only in-process chains support.
 var ErrNotInProcess = fmt.Errorf("not supported: needs a chain of the kind %s", Process)
 
 // Snapshot is a copy of chain state. It can be restored any number of times.
@@ -23,8 +23,8 @@ type Snapshot struct {
 	state *ledger.Snapshot
 }
 
-// Snapshot returns a copy of the state: accounts, blocks, history and clock. Tests can prepare one snapshot
-// and all begin there. For other chain kinds, it returns [ErrNotInProcess].
+// Snapshot returns a copy of the state: accounts, blocks, history and clock. Tests can prepare one snapshot and
+// all begin there. Other chains return [ErrNotInProcess].
 func (c *Chain) Snapshot() (*Snapshot, error) {
 	if c.local == nil {
 		return nil, ErrNotInProcess
@@ -36,8 +36,8 @@ func (c *Chain) Snapshot() (*Snapshot, error) {
 	return &Snapshot{c, state}, nil
 }
 
-// Restore returns to a snapshot of this chain. Slots and clock go back, too: a client that follows the chain can see
-// transactions again, or miss them, so create new clients. It returns [ErrNotInProcess] for another kind of chain.
+// Restore returns to a snapshot of this chain. Slots and clock go back, too: a client that follows the chain
+// can see transactions again, or miss them, so create new clients. Other chains return [ErrNotInProcess].
 func (c *Chain) Restore(ctx context.Context, snapshot *Snapshot) error {
 	switch {
 	case c.local == nil:
@@ -58,8 +58,8 @@ func (c *Chain) AdvanceTime(ctx context.Context, duration time.Duration) error {
 }
 
 // SetFaults makes the chain's JSON-RPC interface lose or delay requests or responses, so that agents can be
-// tested against a bad node. [Chain.Client], and everything that uses it, is affected as well. For other
-// chain kinds, it returns [ErrNotInProcess].
+// tested against a bad node. [Chain.Client], and everything that uses it, is affected as well. Other chains
+// return [ErrNotInProcess].
 func (c *Chain) SetFaults(faults jsonrpc.Faults) error {
 	if c.local == nil {
 		return ErrNotInProcess
@@ -69,7 +69,7 @@ func (c *Chain) SetFaults(faults jsonrpc.Faults) error {
 }
 
 // Fork replaces the newest blocks with empty blocks: the open block, and the preceding closed blocks. Their
-// transactions are undone: see [ledger.Ledger.Fork]. For other chain kinds, it returns [ErrNotInProcess].
+// transactions are undone: see [ledger.Ledger.Fork]. Other chains return [ErrNotInProcess].
 func (c *Chain) Fork(blocks int) error {
 	if c.local == nil {
 		return ErrNotInProcess
@@ -77,8 +77,8 @@ func (c *Chain) Fork(blocks int) error {
 	return c.local.ledger.Fork(blocks)
 }
 
-// ExpireBlockhashes closes blocks until all previously signed transactions have expired. For other chain
-// kinds, it returns [ErrNotInProcess].
+// ExpireBlockhashes closes blocks until all previously signed transactions have expired. Other chains return
+// [ErrNotInProcess].
 func (c *Chain) ExpireBlockhashes() error {
 	if c.local == nil {
 		return ErrNotInProcess
@@ -87,8 +87,7 @@ func (c *Chain) ExpireBlockhashes() error {
 }
 
 // LoadProgram writes an ELF file as an upgradeable program. If authority is zero, nobody can upgrade it. For
-// other chain kinds, LoadProgram returns [ErrNotInProcess]; if the runtime rejects the file, it returns an
-// error.
+// other chain kinds, LoadProgram returns [ErrNotInProcess]; if the runtime rejects the file, an error.
 func (c *Chain) LoadProgram(program solana.PublicKey, elf []byte, authority solana.PublicKey) error {
 	if c.local == nil {
 		return ErrNotInProcess
@@ -96,8 +95,8 @@ func (c *Chain) LoadProgram(program solana.PublicKey, elf []byte, authority sola
 	return c.local.ledger.LoadProgram(program, elf, authority)
 }
 
-// SetAccount replaces an account at every commitment level, or removes it if it holds no lamports. It returns
-// [ErrNotInProcess] for another kind of chain.
+// SetAccount replaces an account at every commitment level, or removes it if it holds no lamports. Other chains
+// return [ErrNotInProcess].
 func (c *Chain) SetAccount(address solana.PublicKey, account rpc.Account) error {
 	if c.local == nil {
 		return ErrNotInProcess
@@ -120,9 +119,8 @@ const maxAccountsPerRequest = 100
 
 // CloneAccounts copies accounts from another chain, such as a cluster, at the commitment level confirmed.
 // Upgradeable programs are copied with ELF file and upgrade authority. All accounts are read and checked
-// before any is written: nothing is copied if one does not exist, is a sysvar, or cannot be read. If this
-// chain refuses an ELF file, previously written accounts remain. For other chain kinds, it returns
-// [ErrNotInProcess].
+// before any is written: nothing is copied if one does not exist, is a sysvar, or cannot be read. If this chain
+// refuses an ELF file, previously written accounts remain. Other chains return [ErrNotInProcess].
 func (c *Chain) CloneAccounts(ctx context.Context, from *rpc.Client, addresses ...solana.PublicKey) error {
 	if c.local == nil {
 		return ErrNotInProcess

@@ -15,7 +15,7 @@ import (
 // All methods in this file support both token programs: they use the program owning the mint or token
 // account.
 
-// tokenAccountLength is the token account length without extensions in bytes, for both token programs.
+// tokenAccountLength is the base length of token accounts in bytes, for both programs.
 const tokenAccountLength = 165
 
 // Holding is a wallet's endowment.
@@ -23,7 +23,7 @@ type Holding struct {
 	Owner solana.PublicKey
 	// Lamports are added to the owner's account.
 	Lamports uint64
-	// Tokens, in the mint's base units, are added to the owner's associated token account.
+	// Tokens, in the mint's base units, are added to the owner's associated account.
 	Tokens uint64
 }
 
@@ -31,9 +31,9 @@ type Holding struct {
 // 200,000 compute units per instruction.
 const holdingsPerTransaction = 5
 
-// Endow gives lamports and tokens to owners, and creates their missing associated token accounts. If a
-// holding has tokens, the faucet must be the mint authority. Each transaction has five holdings; the earlier
-// ones are kept if a later transaction fails.
+// Endow gives lamports and tokens to owners, and creates missing associated accounts. If a holding has tokens,
+// the faucet must be the mint authority. Each transaction has five holdings; the earlier ones are kept if a
+// later transaction fails.
 func (c *Chain) Endow(ctx context.Context, mint solana.PublicKey, holdings ...Holding) error {
 	info, err := c.mintInfo(ctx, mint)
 	if err != nil {
@@ -83,7 +83,7 @@ func (c *Chain) minting(mint solana.PublicKey, info mintInfo, account solana.Pub
 		token.NewMintToCheckedInstruction(amount, info.decimals, mint, account, c.Faucet(), nil).Build())
 }
 
-// CreateTokenAccount creates a token account at a random address, in addition to the associated one.
+// CreateTokenAccount creates a token account at a random address, in addition to the associated account.
 func (c *Chain) CreateTokenAccount(ctx context.Context, mint,
 	owner solana.PublicKey) (solana.PublicKey, error) {
 	key, err := solana.NewRandomPrivateKey()
@@ -114,8 +114,7 @@ func (c *Chain) CreateTokenAccountAt(ctx context.Context, mint, owner solana.Pub
 	return nil
 }
 
-// MintTo mints an amount, in the mint's base units, to a token account. The faucet must be the mint
-// authority.
+// MintTo mints an amount, in the mint's base units, to an account. The faucet must be the mint authority.
 func (c *Chain) MintTo(ctx context.Context, mint, account solana.PublicKey, amount uint64) error {
 	info, err := c.mintInfo(ctx, mint)
 	if err != nil {
@@ -125,8 +124,8 @@ func (c *Chain) MintTo(ctx context.Context, mint, account solana.PublicKey, amou
 	return err
 }
 
-// Transfer transfers an amount, in the mint's base units, between token accounts of the same mint. The owner
-// owns the source account.
+// Transfer transfers an amount, in the mint's base units, between accounts of the same mint. The owner owns the
+// source account.
 func (c *Chain) Transfer(ctx context.Context, mint, from, to solana.PublicKey, owner solana.PrivateKey,
 	amount uint64) error {
 	info, err := c.mintInfo(ctx, mint)
@@ -170,15 +169,15 @@ func (c *Chain) sendTo(ctx context.Context, account solana.PublicKey, signers []
 	return err
 }
 
-// TokenAccount returns the fields common to both token programs. It returns rpc.ErrNotFound if the account
-// does not exist.
+// TokenAccount returns the fields common to both programs. It returns rpc.ErrNotFound if the account does not
+// exist.
 func (c *Chain) TokenAccount(ctx context.Context, account solana.PublicKey) (*token.Account, error) {
 	stored := new(token.Account)
 	_, err := c.read(ctx, account, stored)
 	return stored, err
 }
 
-// Tokens returns an account's token balance in the mint's base units, or 0 if the account does not exist.
+// Tokens returns an account's tokens in the mint's base units, or 0 if the account does not exist.
 func (c *Chain) Tokens(ctx context.Context, account solana.PublicKey) (uint64, error) {
 	stored, err := c.TokenAccount(ctx, account)
 	if errors.Is(err, rpc.ErrNotFound) {
@@ -190,8 +189,7 @@ func (c *Chain) Tokens(ctx context.Context, account solana.PublicKey) (uint64, e
 	return stored.Amount, nil
 }
 
-// read decodes the mint or token account fields common to both token programs, and returns the account's
-// owner.
+// read decodes the mint or token account fields common to both programs, and returns the account's owner.
 func (c *Chain) read(ctx context.Context, address solana.PublicKey, into any) (
 	program solana.PublicKey, err error) {
 	account, err := c.tokenProgramAccount(ctx, address)

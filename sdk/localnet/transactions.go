@@ -29,9 +29,9 @@ func (c *Chain) Client() *rpc.Client { return c.client }
 // freeze authority of the mints that they create.
 func (c *Chain) Faucet() solana.PublicKey { return c.faucet.PublicKey() }
 
-// Send sends a transaction signed by the signers and the faucet, which pays for it, and waits until it is
-// confirmed. If it fails, the error contains the programs' logs. It returns an error if the transaction is
-// not confirmed after 60 s.
+// Send sends a transaction signed by the signers and the faucet, which pays for it, and waits for confirmation.
+// If it fails, the error contains the programs' logs. It returns an error if the transaction is not confirmed
+// after 60 s.
 func (c *Chain) Send(ctx context.Context, signers []solana.PrivateKey,
 	instructions ...solana.Instruction) (solana.Signature, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, sendLimit, fmt.Errorf("not confirmed after %s", sendLimit))
@@ -125,7 +125,7 @@ func (c *Chain) gift(account solana.PublicKey, lamports uint64) solana.Instructi
 	return system.NewTransferInstruction(lamports, c.faucet.PublicKey(), account).Build()
 }
 
-// Balance returns an account's lamports, or 0 if the account does not exist.
+// Balance returns the account's lamports, or 0 if the account does not exist.
 func (c *Chain) Balance(ctx context.Context, account solana.PublicKey) (uint64, error) {
 	balance, err := c.client.GetBalance(ctx, account, rpc.CommitmentConfirmed)
 	if err != nil {

@@ -90,7 +90,7 @@ func localEndpoints(port int) jsonrpc.Endpoints {
 	}
 }
 
-// awaitBlocks waits until the chain is healthy and has confirmed a block.
+// awaitBlocks waits for a healthy chain with a confirmed block.
 func awaitBlocks(ctx context.Context, url string) error {
 	client := rpc.New(url)
 	defer client.Close()
@@ -122,11 +122,11 @@ const (
 // lastRPCPort is followed by exactly one port.
 const lastRPCPort = 65534
 
-// ErrPortInUse is the error of StartChain if another process uses a port of Options.Port.
+// ErrPortInUse is StartChain's error if another program uses a port of Options.Port.
 var ErrPortInUse = errors.New("port in use")
 
-// ports returns the JSON-RPC server's port and the start of a block of free ports. The WebSocket server's
-// port follows the JSON-RPC port.
+// ports returns the JSON-RPC server's port and the first of a block of free ports. The WebSocket server's port
+// follows the JSON-RPC port.
 func (o Options) ports() (rpcPort, block int, err error) {
 	block, err = freePortBlock()
 	if err != nil || o.Port == 0 {
