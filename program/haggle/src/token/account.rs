@@ -40,7 +40,7 @@ pub fn has_decimals(mint: &AccountView, decimals: u8) -> bool {
     data.get(DECIMALS) == Some(&decimals)
 }
 
-/// A mint, with the mint's token program if known.
+/// A mint, with the mint's program if known.
 #[derive(Clone, Copy)]
 pub struct Currency<'a> {
     mint: &'a Address,
@@ -49,7 +49,7 @@ pub struct Currency<'a> {
 
 impl<'a> Currency<'a> {
     /// The mint's currency. If the mint's account is not given, either token program is accepted; only the
-    /// mint's own program can create token accounts for it.
+    /// mint's own program can create accounts for it.
     #[inline(always)]
     pub fn of(mint: &'a Address, account: Option<&'a AccountView>) -> Self {
         Self {
@@ -73,7 +73,7 @@ impl<'a> Currency<'a> {
 pub struct TokenAccount<'a>(&'a [u8]);
 
 impl<'a> TokenAccount<'a> {
-    /// The base size of token accounts, in bytes.
+    /// The smallest size of token accounts, in bytes.
     pub const SIZE: usize = BASE;
     const MINT: usize = 0;
     const OWNER: usize = 32;

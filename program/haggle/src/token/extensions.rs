@@ -6,7 +6,7 @@
 //!
 //! The lists of this file name the allowed extensions, so the program refuses unknown ones.
 
-/// The base size of token accounts, in bytes.
+/// The smallest size of token accounts, in bytes.
 pub const BASE: usize = 165;
 /// The offset of the byte that distinguishes mints from token accounts.
 const TYPE: usize = BASE;
@@ -14,7 +14,7 @@ const TYPE: usize = BASE;
 const LIST: usize = TYPE + 1;
 const TYPE_MINT: u8 = 1;
 const TYPE_ACCOUNT: u8 = 2;
-/// The base size of mints, in bytes.
+/// The smallest size of mints, in bytes.
 pub const MINT_BASE: usize = 82;
 /// The multisignature size. Token-2022 gives neither mints nor token accounts this size.
 const MULTISIG: usize = 355;
@@ -61,8 +61,8 @@ fn is_harmless_extended_mint(data: &[u8]) -> bool {
         })
 }
 
-/// Reports whether Token-2022 account data, longer
-/// than the base size, is a token account's.
+/// Reports whether Token-2022 account data, longer than the smallest size, is a token
+/// account's.
 #[inline(always)]
 pub fn is_extended_account(data: &[u8]) -> bool {
     list_of(data, TYPE_ACCOUNT).is_some()

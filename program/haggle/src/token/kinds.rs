@@ -211,7 +211,7 @@ impl<'a> NewMint<'a> {
     }
 }
 
-/// The mint's token program.
+/// The mint's program.
 pub struct TokenProgram;
 
 impl Kind<'_> for TokenProgram {
