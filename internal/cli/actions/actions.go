@@ -20,7 +20,7 @@ type Action struct {
 	Name        string           `json:"action"`
 	Result      string           `json:"result"`
 	Negotiation solana.PublicKey `json:"negotiation"`
-	// Round is the number of offers by then.
+	// Round counts the offers by then.
 	Round uint8 `json:"round"`
 	// Price is the offered or accepted price; nil for other actions, and if the node does not return the
 	// offer's event.

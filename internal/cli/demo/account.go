@@ -32,7 +32,7 @@ type Account struct {
 	Negotiation solana.PublicKey   `json:"negotiation"`
 	Before      map[string]Holding `json:"before"`
 	After       map[string]Holding `json:"after"`
-	// Paid and Refund are calculated from the balances; the remaining amounts are read from the events.
+	// Paid and Refund are calculated from the balances; the remaining amounts come from events.
 	Escrow amount.Tokens `json:"escrow"`
 	Paid   amount.Tokens `json:"paid"`
 	Fee    amount.Tokens `json:"fee"`
@@ -73,7 +73,7 @@ func (s *demonstration) holdings(ctx context.Context) (map[string]Holding, error
 	return found, nil
 }
 
-// account reads all values from the chain. Only the address comes from the agents.
+// account reads all values on chain. Only the address comes from the agents.
 func (s *demonstration) account(ctx context.Context, negotiation solana.PublicKey, before map[string]Holding) (*Account, error) {
 	a := &Account{Negotiation: negotiation, Before: before, Fees: map[string]uint64{}}
 	var err error

@@ -2,8 +2,8 @@ package demo
 
 import "github.com/haggle-protocol/haggle/internal/cli/actions"
 
-// order releases actions in on-chain order. Two agents can report their actions in a different order, because
-// an agent can respond to an action that the counterparty has yet to report.
+// order releases actions in on-chain sequence. Two agents can report their actions in a different order,
+// because an agent can respond to an action that the counterparty has yet to report.
 type order struct {
 	release  func(actions.Action)
 	released []actions.Action

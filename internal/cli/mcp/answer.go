@@ -65,7 +65,7 @@ type Pending struct {
 	Signature string `json:"signature"`
 }
 
-// Effects contains a simulated action's effects.
+// Effects lists a simulated action's effects.
 type Effects struct {
 	FeeLamports  string   `json:"fee_lamports"`
 	ComputeUnits string   `json:"compute_units"`
@@ -109,7 +109,7 @@ type CallError struct {
 	Requested string `json:"requested,omitempty"`
 }
 
-// invalid is an error of the arguments.
+// invalid is an argument error.
 func invalid(format string, values ...any) error {
 	return exitcode.Usagef(format, values...)
 }

@@ -55,7 +55,7 @@ type Limit struct {
 	Left      *Amount `json:"left,omitempty" jsonschema:"missing if unlimited"`
 }
 
-// TermLimits contains the worst terms that the wallet creates or accepts.
+// TermLimits lists the worst terms that the wallet creates or accepts.
 type TermLimits struct {
 	MaxDecayRateBps          uint16 `json:"max_decay_rate_bps" jsonschema:"basis points of the escrow for each offer"`
 	MaxRounds                uint8  `json:"max_rounds"`
@@ -69,7 +69,7 @@ type budgetArguments struct {
 	Counterparty string `json:"counterparty,omitempty" jsonschema:"address: also shows the usage with this party"`
 }
 
-// spent contains the used part of the limits, for a negotiation and counterparty or for none.
+// spent holds the used part of the limits, for a negotiation and counterparty or for none.
 type spent struct {
 	totals                    policy.Totals
 	negotiation, counterparty solana.PublicKey
@@ -120,8 +120,7 @@ func (s *server) budget(ctx context.Context, in budgetArguments) *Answer {
 	return answer
 }
 
-// budgetFor returns the usage and the mints for a call: the mints in the policy, and the mint in the
-// arguments.
+// budgetFor returns usage and mints for a call: the mints in the policy, and the call's mint.
 func (s *server) budgetFor(ctx context.Context, in budgetArguments) (used spent, mints []solana.PublicKey, err error) {
 	mints = slices.SortedFunc(maps.Keys(s.Limits.Tokens), func(a, b solana.PublicKey) int { return bytes.Compare(a[:], b[:]) })
 	mints = mints[:min(len(mints), maxListed)]

@@ -6,7 +6,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Costs contains a negotiation's costs to the buyer.
+// Costs lists a negotiation's costs to the buyer.
 type Costs struct {
 	Deals   []DealCost `json:"deals" jsonschema:"examples of deals"`
 	NoDeal  Amount     `json:"no_deal" jsonschema:"highest cost of an end without a deal: the decay of all offers"`

@@ -90,7 +90,7 @@ func (s *server) expire(ctx context.Context, in endArguments) *Answer {
 // closing is the name of the instruction that closes a negotiation.
 var closing = (*protocol.CloseNegotiation)(nil).InstructionName()
 
-// afterClosing is the next step for a closed negotiation.
+// afterClosing is the next step after closing.
 const afterClosing = "it is closed, and nothing is left to do: haggle_status lists the other negotiations"
 
 func (s *server) close(ctx context.Context, in endArguments) *Answer {
@@ -112,7 +112,7 @@ func (s *server) close(ctx context.Context, in endArguments) *Answer {
 		})
 }
 
-// rentOf returns the rent for a negotiation's accounts in lamports.
+// rentOf returns a negotiation's account rent in lamports.
 func (s *server) rentOf(ctx context.Context, n *haggle.Snapshot) (uint64, error) {
 	vault, _, err := protocol.FindVaultAddress(n.Address)
 	if err != nil {

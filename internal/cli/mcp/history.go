@@ -32,7 +32,7 @@ type PastOffer struct {
 	Time            int64  `json:"time" jsonschema:"Unix seconds of the chain's clock"`
 }
 
-// recorded contains the events for the latest negotiation at the given address.
+// recorded holds the latest negotiation's events at the given address.
 type recorded struct {
 	created *protocol.NegotiationCreated
 	offers  map[uint8]*protocol.OfferSubmitted

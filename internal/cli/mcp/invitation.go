@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// maxInvitationWait limits calls that wait for an invitation, in seconds.
+// maxInvitationWait limits waiting for an invitation, in seconds.
 const maxInvitationWait = 300
 
 type awaitArguments struct {

@@ -16,12 +16,12 @@ type progress struct {
 	// session is nil if the client has requested no notifications.
 	session *mcp.ServerSession
 	token   any
-	// total is the longest time of the wait.
+	// total is the longest waiting time.
 	total       time.Duration
 	begun, last time.Time
 }
 
-// waiting returns the handler for a tool that can wait.
+// waiting returns a handler for tools that can wait.
 func waiting[In any](call func(context.Context, In, *progress) *Answer) mcp.ToolHandlerFor[In, *Answer] {
 	return func(ctx context.Context, request *mcp.CallToolRequest, in In) (*mcp.CallToolResult, *Answer, error) {
 		reported := &progress{}

@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// sendingArguments contains the arguments shared by all calls that send.
+// sendingArguments holds the fields shared by all calls that send.
 type sendingArguments struct {
 	DryRun bool   `json:"dry_run,omitempty" jsonschema:"simulate and check the policy only: sign and send nothing"`
 	Key    string `json:"idempotency_key,omitempty" jsonschema:"a call that repeats a key sends nothing"`
@@ -45,9 +45,9 @@ type plan struct {
 	doneAlready bool
 	// repeated checks a creation that the journal knows; nil for other actions.
 	repeated func(context.Context, solana.PublicKey) error
-	// costs is set for a creation; nil for other actions.
+	// costs is set for creations; nil for other actions.
 	costs *Costs
-	// snapshot is the negotiation before the action; nil for a creation.
+	// snapshot is the negotiation before the action; nil for creations.
 	snapshot *haggle.Snapshot
 	// rent is the rent returned by a closing, in lamports; 0 for other actions.
 	rent uint64
@@ -225,7 +225,7 @@ func (s *server) readState(ctx context.Context, negotiation solana.PublicKey) *S
 	return s.stateOf(n, m, n.Time)
 }
 
-// repetition returns the answer to a call whose idempotency key was used; nil for a new one.
+// repetition returns the answer to a call whose idempotency key was used; nil for new keys.
 func (s *server) repetition(
 	ctx context.Context, tool string, call sendingArguments, negotiation solana.PublicKey, arguments any,
 ) *Answer {

@@ -35,7 +35,7 @@ type Range struct {
 	Most  Amount `json:"most"`
 }
 
-// Terms contains the invitation or offer terms beside the price.
+// Terms holds the invitation or offer terms beside the price.
 type Terms struct {
 	QualityTier    uint8   `json:"quality_tier,omitempty"`
 	SLAMillis      uint32  `json:"sla_ms,omitempty" jsonschema:"time to answer in milliseconds"`
@@ -79,7 +79,7 @@ type State struct {
 	Situation       string   `json:"situation"`
 }
 
-// stateOf describes a negotiation for a wallet, at a time of the chain's clock.
+// stateOf describes a wallet's negotiation, at a time of the chain's clock.
 func (s *server) stateOf(n *haggle.Snapshot, m mint.Mint, now int64) *State {
 	units := func(units uint64) *Amount { return new(amountOf(m, units)) }
 	v := &State{

@@ -121,7 +121,7 @@ func acceptSchema() *jsonschema.Schema {
 	return schema
 }
 
-// schemaOf returns the schema for a type in this package.
+// schemaOf returns a package type's schema.
 func schemaOf[T any]() *jsonschema.Schema {
 	schema, err := jsonschema.For[T](nil)
 	if err != nil {
@@ -135,7 +135,7 @@ type serviceArguments struct {
 	ServiceHash string `json:"service_hash,omitempty" jsonschema:"instead of service: its SHA-256, in hex"`
 }
 
-// hash returns the service hash given by the arguments.
+// hash returns the arguments' service hash.
 func (a serviceArguments) hash() ([32]byte, error) {
 	switch {
 	case a.Service != "" && a.ServiceHash != "":

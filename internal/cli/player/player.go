@@ -51,10 +51,10 @@ func (f *Flags) Default(name string) { f.name = cmp.Or(f.name, name) }
 // Player is a player without prices, including the decision record.
 type Player struct {
 	agent.Player
-	// PriceStep is the price given by --step in tokens; "" if the step follows from the terms.
+	// PriceStep is --step's price in tokens; "" if the step follows from the terms.
 	PriceStep amount.Text
-	// Other is the price given by --other-reservation in tokens: see [Player.Assume]. It is "" unless the
-	// strategy is the optimal player.
+	// Other is --other-reservation's price in tokens: see [Player.Assume]. It is "" unless the strategy is the
+	// optimal player.
 	Other amount.Text
 	// OtherReservation is the same price in the mint's base units; nil until Assume is called.
 	OtherReservation *uint64

@@ -47,7 +47,7 @@ func termsOf(n *haggle.Snapshot) proof.Terms {
 	}
 }
 
-// newCourse returns a negotiation created by the transaction with the given signature.
+// newCourse returns a negotiation created by the given transaction.
 func newCourse(created *protocol.NegotiationCreated, signature solana.Signature) *course {
 	return &course{created: signature, offers: []proof.Offer{}, terms: proof.Terms{
 		Negotiation: proof.Address(created.NegotiationID), CreatedAt: created.Timestamp,
@@ -87,7 +87,7 @@ func read(
 	return courses, nil
 }
 
-// add adds an event's move. For an offer, it returns false if the preceding offer is missing.
+// add adds an event's move. For an offer, add returns false if the preceding offer is missing.
 func (c *course) add(event protocol.Event, signature solana.Signature) bool {
 	switch event := event.(type) {
 	case *protocol.OfferSubmitted:
@@ -159,7 +159,7 @@ func firstOf(side proof.Side) int {
 	return 0
 }
 
-// compare compares a valid proof with the course and the metadata. It returns the same errors as [Compare].
+// compare compares a valid proof with course and metadata. It fails as [Compare] does.
 func (c *course) compare(p *proof.Proof) error {
 	if difference := c.difference(p); difference != "" {
 		return fmt.Errorf("%w: %s", ErrChain, difference)
@@ -213,7 +213,7 @@ func metadataOf(
 }
 
 // calls returns the program's instructions in a transaction in order, including those sent by other programs.
-// It returns false if there may be further instructions, unknown to this version or missing at the node.
+// The result is false if there may be further instructions, unknown to this version or missing at the node.
 func calls(
 	ctx context.Context, client *haggle.Client, signature solana.Signature,
 ) (called []protocol.AnyInstruction, complete bool, err error) {

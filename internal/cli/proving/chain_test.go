@@ -17,7 +17,7 @@ var (
 	negotiation   = solana.PublicKey{3}
 )
 
-// offerOf returns an offer instruction. The metadata begins with 5 and the round.
+// offerOf returns an offer instruction. The metadata begins with 5, then the round.
 func offerOf(t *testing.T, offerer solana.PublicKey, round uint8, amount uint64) solana.Instruction {
 	t.Helper()
 	instruction, err := (&protocol.SubmitOffer{
@@ -107,7 +107,7 @@ func TestMovesThatTheLogsLack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			node := &scriptedNode{t: t}
 			client := node.client()
-			// Anyone can mention the address, also before the creation.
+			// Anyone can mention the account, also before the creation.
 			unrelated := instructionOf(t, &protocol.ExpireNegotiation{Negotiation: solana.PublicKey{8}})
 			node.execute(unrelated, true)
 			node.execute(create(t), true, creation())

@@ -13,8 +13,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/proof"
 )
 
-// difference describes the earliest kind of difference between a proof and the chain, checked in order:
-// terms, offers, end. It returns "" if they agree. An unfinished proof may lack the last offers.
+// difference describes the earliest kind of difference between a proof and the chain, checked in order: terms,
+// offers, end. If they agree, it returns "". An unfinished proof may lack the last offers.
 func (c *course) difference(p *proof.Proof) string {
 	if found := differentTerms(p.Terms, c.terms); found != "" {
 		return found

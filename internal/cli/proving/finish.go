@@ -27,11 +27,10 @@ const (
 	longestPause = 5 * time.Second
 )
 
-// Finish adds the offers and the last move on chain to an ended negotiation's unfinished proof, and verifies
-// the proof. A node's history can lag behind the accounts, so Finish retries until the history contains the
-// end. It returns ErrNoEnd if ctx is done earlier. An address can hold several negotiations in turn, with
-// several proofs: Finish returns the paths of the proofs it finished; none if the agent has no unfinished
-// proof.
+// Finish adds the offers and last move on chain to an ended negotiation's unfinished proof, and verifies the
+// proof. A node's history can lag behind the accounts, so Finish retries until the history contains the end. It
+// returns ErrNoEnd if ctx is done earlier. An address can hold several negotiations in turn, with several
+// proofs: Finish returns the paths of the proofs it finished; none if the agent has no unfinished proof.
 func (p *Prover) Finish(
 	ctx context.Context, client *haggle.Client, negotiation solana.PublicKey,
 ) (paths []string, err error) {
@@ -106,7 +105,7 @@ func (p *Prover) unfinished(negotiation solana.PublicKey) (map[int64]*proof.Proo
 	return found, nil
 }
 
-// complete adds a negotiation's moves and the agent's documents to the proof, and verifies the proof.
+// complete adds a negotiation's moves with the agent's documents to the proof, and verifies the proof.
 func (p *Prover) complete(ctx context.Context, client *haggle.Client, made *proof.Proof, c *course) error {
 	if err := c.readMetadata(ctx, client); err != nil {
 		return err

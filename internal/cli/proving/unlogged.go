@@ -35,11 +35,11 @@ func addUnlogged(
 	return nil
 }
 
-// addCall adds an instruction's move unless it is known. It returns false if the move cannot be known.
+// addCall adds an instruction's move unless it is known, and returns false if it cannot be known.
 func addCall(
 	courses []*course, negotiation solana.PublicKey, signature solana.Signature, item protocol.AnyInstruction,
 ) bool {
-	// The address may have held several negotiations.
+	// Several negotiations may have used this address.
 	createdAt := func(seconds int64) *course {
 		for _, c := range courses {
 			if c.terms.CreatedAt == seconds {
