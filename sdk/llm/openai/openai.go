@@ -2,7 +2,7 @@
 // completions, at OpenAI, at Azure OpenAI, and at endpoints that are compatible with chat completions.
 //
 // It uses OpenAI's own SDK, and reads none of that SDK's environment variables. Schemas must follow the rules
-// of strict structured outputs: each object lists all its properties as required and forbids additional ones.
+// of strict structured outputs: each object lists all properties as required and forbids additional properties.
 package openai
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/llm/internal/endpoint"
 )
 
-// API is one of the APIs of OpenAI.
+// API is an OpenAI API.
 type API int
 
 const (
@@ -34,28 +34,28 @@ const (
 
 // Azure identifies a resource of Azure OpenAI.
 type Azure struct {
-	// Endpoint is the resource's URL, such as https://NAME.openai.azure.com. Its scheme must be https.
+	// Endpoint is the resource's URL, such as https://NAME.openai.azure.com. The scheme must be https.
 	Endpoint string
-	// APIVersion is the version of the API, such as 2025-04-01-preview.
+	// APIVersion is an API version, such as 2025-04-01-preview.
 	APIVersion string
 }
 
-// Config identifies the model and its endpoint.
+// Config identifies model and endpoint.
 type Config struct {
-	// Model is the name of the model. On Azure, it is the name of the deployment.
+	// Model is the model name; on Azure, the deployment name.
 	Model string
 	// Name identifies the model in costs and records. If empty, "openai:" or "azure:" and Model are used.
 	Name string
 	// Key is the API key. It may be zero if BaseURL is set: then no key is sent.
 	Key llm.Key
-	// BaseURL is the URL of a compatible endpoint, up to "/chat/completions" or "/responses". If empty,
-	// OpenAI's is used. Its scheme must be https, or http for the local machine.
+	// BaseURL is a compatible endpoint's URL, up to "/chat/completions" or "/responses". If empty, OpenAI's is
+	// used. The scheme must be https, or http for the local machine.
 	BaseURL string
 	API     API
 	// Azure selects Azure OpenAI. It excludes BaseURL.
 	Azure Azure
-	// HTTPClient sends the requests. If nil, the model has its own. Redirects are not followed in either
-	// case.
+	// HTTPClient sends the requests. If nil, the model uses a separate client. Redirects are not followed in
+	// either case.
 	HTTPClient *http.Client
 }
 
@@ -130,7 +130,7 @@ func (m *model) locate(config Config) (option.RequestOption, error) {
 	return location, nil
 }
 
-// isOpenAI reports whether a URL is one of OpenAI's own, such as a regional one.
+// isOpenAI reports whether a URL is OpenAI's own, regional URLs included.
 func isOpenAI(text string) bool {
 	parsed, err := url.Parse(text)
 	return err == nil && (parsed.Hostname() == "openai.com" || strings.HasSuffix(parsed.Hostname(), ".openai.com"))
@@ -139,7 +139,7 @@ func isOpenAI(text string) bool {
 // Name identifies the model in costs and records.
 func (m *model) Name() string { return m.name }
 
-// Respond sends one request and returns the response.
+// Respond sends a single request and returns the response.
 func (m *model) Respond(ctx context.Context, request llm.Request) (*llm.Response, error) {
 	schema, err := endpoint.Schema(request.Schema)
 	if err != nil {
@@ -154,7 +154,7 @@ func (m *model) Respond(ctx context.Context, request llm.Request) (*llm.Response
 	return m.respond(ctx, request, schema, key)
 }
 
-// options returns the options of one request. The SDK stores the raw response in *raw.
+// options returns a request's options. The SDK stores the raw response in *raw.
 func (m *model) options(key string, raw **http.Response) []option.RequestOption {
 	options := []option.RequestOption{option.WithResponseInto(raw)}
 	switch {
@@ -166,8 +166,7 @@ func (m *model) options(key string, raw **http.Response) []option.RequestOption 
 	return options
 }
 
-// failure translates an error of the SDK. The SDK's errors contain the request with its headers, so they are
-// not wrapped.
+// failure translates an SDK error. The SDK's errors contain the request with headers, so they are not wrapped.
 func (m *model) failure(ctx context.Context, raw *http.Response, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()

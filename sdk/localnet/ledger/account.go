@@ -9,7 +9,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/localnet/engine"
 )
 
-// Account returns an account at a commitment, or nil if it does not exist. The caller must not modify it.
+// Account returns an account at the given commitment, or nil if it does not exist. The caller must not modify
+// it.
 func (l *Ledger) Account(address solana.PublicKey, commitment Commitment) *engine.Account {
 	l.lock.Lock()
 	defer l.lock.Unlock()
@@ -34,8 +35,8 @@ type Owned struct {
 	Account *engine.Account
 }
 
-// ProgramAccounts returns the program's accounts at a commitment, sorted by address, and the slot. If keep is
-// not nil, it selects the accounts to return; it must not call the ledger.
+// ProgramAccounts returns the program's accounts at the given commitment, sorted by address, and the slot. If
+// keep is not nil, it selects the accounts to return; it must not call the ledger.
 func (l *Ledger) ProgramAccounts(program solana.PublicKey, commitment Commitment,
 	keep func(*engine.Account) bool) ([]Owned, uint64) {
 	l.lock.Lock()
@@ -100,7 +101,7 @@ func (l *Ledger) setAccount(address solana.PublicKey, account engine.Account) er
 	return nil
 }
 
-// mirror copies an account stored by the engine, and keeps the earlier state in the open block.
+// mirror copies an account stored by the engine, and keeps the earlier version in the open block.
 func (l *Ledger) mirror(address solana.PublicKey, account engine.Account) {
 	old := l.accounts[address]
 	if len(l.blocks) > 0 {
@@ -137,7 +138,7 @@ func (l *Ledger) overwrite(address solana.PublicKey) {
 	}
 }
 
-// account returns an account's state when a slot ended, where the slot must not be older than the finalized
+// account returns an account as it was when a slot ended, where the slot must not be older than the finalized
 // slot.
 func (l *Ledger) account(address solana.PublicKey, slot uint64) *engine.Account {
 	for _, block := range l.after(slot) {

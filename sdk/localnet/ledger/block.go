@@ -19,7 +19,7 @@ const (
 	SlotsPerEpoch = 432_000
 )
 
-// Block is a closed block, or the open one, whose hash is not public yet.
+// Block is a closed block, or the open block with an unpublished hash.
 type Block struct {
 	Slot     uint64
 	Hash     solana.Hash
@@ -28,8 +28,7 @@ type Block struct {
 	Time         int64
 	Transactions []*Transaction
 
-	// before holds the accounts that the block has changed, as they were. It is dropped MaxBehind blocks after the
-	// block is finalized.
+	// before holds the earlier versions of changed accounts. It is dropped MaxBehind blocks after finality.
 	before map[solana.PublicKey]*engine.Account
 }
 
@@ -47,7 +46,7 @@ func (l *Ledger) at(slot uint64) *Block {
 	return l.blocks[slot-first]
 }
 
-// NextBlock closes the open block and opens a new block.
+// NextBlock closes the open block and opens another.
 func (l *Ledger) NextBlock() error {
 	l.lock.Lock()
 	defer l.lock.Unlock()
@@ -66,7 +65,7 @@ func (l *Ledger) SkipBlocks(count int) error {
 	return nil
 }
 
-// next closes the open block, opens and announces a new block.
+// next closes the open block, opens another and announces it.
 func (l *Ledger) next() error {
 	if err := l.open(); err != nil {
 		return err
@@ -76,10 +75,10 @@ func (l *Ledger) next() error {
 	return nil
 }
 
-// shown returns the block without what changes later.
+// shown returns a copy that omits later changes.
 func (b *Block) shown() Block { return Block{b.Slot, b.Hash, b.Previous, b.Time, b.Transactions, nil} }
 
-// open adds an empty block, which becomes the open one.
+// open adds an empty, open block.
 func (l *Ledger) open() error {
 	block := &Block{
 		Slot: firstSlot, Previous: l.genesis, Time: l.time(), before: map[solana.PublicKey]*engine.Account{},
@@ -104,7 +103,7 @@ func (l *Ledger) forget() {
 	}
 	final := l.chain.slot(Finalized)
 	if old := l.at(final); old != nil {
-		// These change in each block, and are large. Nodes that are behind show them at a later slot.
+		// These change in each block, and are large. Nodes that are behind show a later slot's.
 		delete(old.before, slotHashes)
 		delete(old.before, recentBlockhashes)
 	}
@@ -140,7 +139,7 @@ func (l *Ledger) Block(slot uint64, commitment Commitment) (Block, bool) {
 	return block.shown(), true
 }
 
-// FirstSlot returns the oldest slot whose block is kept.
+// FirstSlot returns the oldest kept slot.
 func (l *Ledger) FirstSlot() uint64 {
 	l.lock.Lock()
 	defer l.lock.Unlock()
@@ -155,8 +154,8 @@ type Blockhash struct {
 	Slot uint64
 }
 
-// LatestBlockhash returns the newest blockhash at a commitment. The open block has no hash, so Processed
-// returns the same hash as Confirmed.
+// LatestBlockhash returns the newest blockhash at the given commitment. The open block has no hash, so
+// Processed and Confirmed return the same.
 func (l *Ledger) LatestBlockhash(commitment Commitment) Blockhash {
 	l.lock.Lock()
 	defer l.lock.Unlock()
@@ -165,7 +164,7 @@ func (l *Ledger) LatestBlockhash(commitment Commitment) Blockhash {
 	return Blockhash{block.Hash, block.Slot + MaxBlockhashAge, slot}
 }
 
-// BlockhashValid reports whether transactions with the blockhash are executable at a commitment.
+// BlockhashValid reports whether transactions with the blockhash are executable at the given commitment.
 func (l *Ledger) BlockhashValid(hash solana.Hash, commitment Commitment) bool {
 	l.lock.Lock()
 	defer l.lock.Unlock()
@@ -174,7 +173,7 @@ func (l *Ledger) BlockhashValid(hash solana.Hash, commitment Commitment) bool {
 }
 
 // usable reports whether transactions in the open block can use the blockhash. The age is counted from the
-// newest hash.
+// newest blockhash.
 func (l *Ledger) usable(hash solana.Hash) bool {
 	slot, known := l.hashes[hash]
 	return known && l.parent().Slot-slot <= MaxBlockhashAge

@@ -54,7 +54,7 @@ func (l *Ledger) AdvanceBy(duration time.Duration) error {
 // maxTime is the last second of the year 2200: a time.Duration can hold the time until it.
 const maxTime = 7_289_654_399
 
-// writeSysvars writes the open block's clock and the hashes of the closed blocks.
+// writeSysvars writes the open block's clock and the closed blocks' hashes.
 func (l *Ledger) writeSysvars() error {
 	head := l.head()
 	epoch := head.Slot / SlotsPerEpoch

@@ -7,25 +7,25 @@ type Commitment string
 
 // Commitments, named as in nodes. The empty commitment means Finalized.
 const (
-	// Processed is the open block.
+	// Processed selects the open block.
 	Processed Commitment = "processed"
-	// Confirmed is the newest closed block.
+	// Confirmed selects the newest closed block.
 	Confirmed Commitment = "confirmed"
-	// Finalized is the block 32 blocks before the newest closed one.
+	// Finalized selects the block closed 32 blocks earlier.
 	Finalized Commitment = "finalized"
 )
 
-// Finality is how many blocks later a closed block is finalized.
+// Finality counts the blocks from confirmation to finality.
 const Finality = 32
 
-// Slot returns the newest slot at a commitment.
+// Slot returns the newest slot at the given commitment.
 func (l *Ledger) Slot(commitment Commitment) uint64 {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	return l.slot(commitment)
 }
 
-// slot returns the newest slot at a commitment observed by this node.
+// slot returns this node's newest slot at the given commitment.
 func (l *Ledger) slot(commitment Commitment) uint64 {
 	return max(l.chain.slot(commitment), firstSlot+l.behind) - l.behind
 }
@@ -44,8 +44,9 @@ func (c *chain) slot(commitment Commitment) uint64 {
 // MaxBehind limits how many slots a node is behind.
 const MaxBehind = 128
 
-// Behind returns another node of the chain. All that it shows is as it was a number of slots ago: slots, accounts,
-// transactions, blockhashes. It passes on transactions at once, and simulates them on the newest state.
+// Behind returns another node of the chain. All that it shows is as it was a number of slots ago: slots,
+// accounts, transactions, blockhashes. It passes on transactions at once, and simulates them on the newest
+// accounts.
 func (l *Ledger) Behind(slots uint64) (*Ledger, error) {
 	if slots > MaxBehind {
 		return nil, fmt.Errorf("ledger: %d slots behind exceed %d", slots, MaxBehind)

@@ -2,9 +2,9 @@ package ledger
 
 // Event is a change of the chain: exactly one field is set.
 type Event struct {
-	// Executed is a transaction that the open block contains now.
+	// Executed reports a new transaction in the open block.
 	Executed *Transaction
-	// Closed is a block that is confirmed now.
+	// Closed reports a newly confirmed block.
 	Closed *Block
 }
 

@@ -49,7 +49,7 @@ func (l *Ledger) Fork(blocks int) error {
 	return nil
 }
 
-// reset gives accounts an earlier state.
+// reset restores earlier versions of accounts.
 func (l *Ledger) reset(accounts map[solana.PublicKey]*engine.Account) error {
 	addresses := make([]solana.PublicKey, 0, len(accounts))
 	for address := range accounts {

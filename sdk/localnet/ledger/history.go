@@ -2,16 +2,16 @@ package ledger
 
 import "github.com/gagliardetto/solana-go"
 
-// Status is a transaction's state.
+// Status describes a transaction.
 type Status struct {
 	*Transaction
-	// Commitment is the highest commitment of the transaction's block.
+	// Commitment is the transaction's highest commitment.
 	Commitment Commitment
 	// Confirmations is the number of blocks since then. It is meaningless for a finalized transaction.
 	Confirmations uint64
 }
 
-// Status returns a transaction's state, and whether the ledger knows the transaction.
+// Status returns a transaction's status, and false for unknown transactions.
 func (l *Ledger) Status(signature solana.Signature) (Status, bool) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
@@ -37,7 +37,7 @@ type Page struct {
 
 const pageLimit = 1000
 
-// History returns the transactions mentioning the address, newest first, at a commitment.
+// History returns the transactions mentioning the address, newest first, at the given commitment.
 func (l *Ledger) History(address solana.PublicKey, commitment Commitment, page Page) []Status {
 	l.lock.Lock()
 	defer l.lock.Unlock()

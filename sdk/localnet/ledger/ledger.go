@@ -56,7 +56,7 @@ type chain struct {
 	state
 }
 
-// state is what a snapshot holds. Blocks, accounts and transactions never change once they are stored, except
+// state is a snapshot's content. Blocks, accounts and transactions never change once they are stored, except
 // for the open block.
 type state struct {
 	genesis solana.Hash
@@ -75,7 +75,7 @@ type state struct {
 	forks uint64
 }
 
-// New returns a ledger whose first block is open. Close releases it.
+// New returns a ledger with a first, open block. Close releases it.
 func New(ctx context.Context, options Options) (*Ledger, error) {
 	if options.Module == nil {
 		return nil, errors.New("ledger: Module not set")
@@ -161,7 +161,7 @@ func (l *Ledger) Close() error {
 	return l.engine.Close()
 }
 
-// Genesis returns the genesis hash. It is random.
+// Genesis returns the random genesis hash.
 func (l *Ledger) Genesis() solana.Hash {
 	l.lock.Lock()
 	defer l.lock.Unlock()

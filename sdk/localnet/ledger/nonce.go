@@ -17,8 +17,8 @@ const (
 	discriminatorSize = 4
 )
 
-// durableNonce returns the nonce account advanced by a transaction, and whether the transaction uses the
-// nonce as blockhash.
+// durableNonce returns the nonce account advanced by a transaction, and whether this transaction uses the nonce
+// as blockhash.
 func (l *Ledger) durableNonce(message *solana.Message) (solana.PublicKey, bool) {
 	if len(message.Instructions) == 0 {
 		return solana.PublicKey{}, false

@@ -12,7 +12,7 @@ var reserved = map[solana.PublicKey]bool{
 	solana.SysVarStakeHistoryPubkey: true, solana.SysVarEpochSchedulePubkey: true,
 }
 
-// IsWritable reports whether the transaction can write the account at an index in Keys.
+// IsWritable reports whether a transaction can write the account at an index in Keys.
 func (t *Transaction) IsWritable(index int) bool {
 	message := &t.Decoded.Message
 	header, own := message.Header, len(message.AccountKeys)

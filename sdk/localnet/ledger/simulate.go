@@ -17,7 +17,7 @@ type Simulation struct {
 	ReplaceBlockhash bool
 }
 
-// Simulate executes a transaction on the newest state and stores nothing. It returns the same errors as
+// Simulate executes a transaction on the newest accounts and stores nothing. It returns the same errors as
 // [Ledger.Send], except that a [TransactionError] is reported in Transaction.Result.
 func (l *Ledger) Simulate(wire []byte, options Simulation) (*Transaction, error) {
 	if options.VerifySignatures && options.ReplaceBlockhash {

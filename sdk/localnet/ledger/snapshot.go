@@ -10,13 +10,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/localnet/engine"
 )
 
-// Snapshot is a copy of ledger state. It can be restored any number of times.
+// Snapshot is a copy of the ledger. It can be restored any number of times.
 type Snapshot struct {
 	image *engine.Image
 	state state
 }
 
-// Snapshot returns a copy of the state: accounts, blocks, history and clock.
+// Snapshot copies accounts, blocks, history and clock.
 func (l *Ledger) Snapshot() (*Snapshot, error) {
 	l.lock.Lock()
 	defer l.lock.Unlock()

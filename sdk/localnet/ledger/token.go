@@ -10,7 +10,7 @@ import (
 )
 
 // Layout of mints and token accounts, the same for SPL Token and Token-2022. With extensions, an account type
-// follows the base token account size, for mints as well.
+// follows the base account size, for mints as well.
 const (
 	mintSize        = 82
 	mintSupply      = 36
