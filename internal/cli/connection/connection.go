@@ -46,7 +46,7 @@ type Flags struct {
 	PolicyPath string
 	// StatePath names the database: a file, a PostgreSQL URL, or "" for the default.
 	StatePath string
-	// NoJournal is true if transactions are not recorded.
+	// NoJournal is true if transactions are not written to the database.
 	NoJournal bool
 	// Unattended disables questions, even at a terminal.
 	Unattended bool

@@ -44,7 +44,7 @@ type Stage struct {
 // Prices holds an agent's opening price and reservation price, in base units.
 type Prices struct{ Opening, Reservation uint64 }
 
-// The agents' prices, with [localnet.Decimals] decimals.
+// The agents' prices, in base units, with [localnet.Decimals] decimals.
 var (
 	BuyerPrices  = Prices{2_000_000, 3_500_000}
 	SellerPrices = Prices{4_500_000, 3_000_000}
