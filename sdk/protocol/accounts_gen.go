@@ -9,7 +9,7 @@ import (
 )
 
 // Negotiation is a negotiation, at the PDA ["negotiation", buyer, seller, session_id]. Amounts use
-// token_mint's base units, rates in basis points, times in Unix seconds of the chain's clock.
+// token_mint's base units, rates in basis points, times in the chain clock's Unix seconds.
 type Negotiation struct {
 	// The party that pays.
 	Buyer solana.PublicKey
@@ -21,28 +21,28 @@ type Negotiation struct {
 	Status NegotiationStatus
 	// The number of offers so far.
 	CurrentRound uint8
-	// The amount of the latest offer or midpoint.
+	// The latest offered amount, or the midpoint.
 	CurrentOfferAmount uint64
 	// The party that made the latest offer; the negotiation's own address for the midpoint; zero until the
 	// first offer.
 	CurrentOfferBy solana.PublicKey
 	// The side that made the latest offer. Meaningless if no offer exists, or for the midpoint.
 	OfferSide OfferSide
-	// SHA-256 of the service's description.
+	// The service description's SHA-256.
 	ServiceHash [32]byte
 	// The deposit.
 	EscrowAmount uint64
 	// The deposit less the decay of all rounds so far.
 	EffectiveEscrow uint64
-	// The mint of the deposit.
+	// The deposited mint.
 	TokenMint solana.PublicKey
 	// The maximum number of offers, 1 to 20.
 	MaxRounds uint8
-	// The decay of the escrow per round, 0 to 1,000.
+	// The escrow's decay per round, 0 to 1,000.
 	DecayRateBps uint16
 	// The time to answer, in seconds, 60 to 3,600.
 	ResponseWindow int64
-	// The deadline of the bargaining.
+	// The bargaining deadline.
 	GlobalDeadline int64
 	// The minimum offer, as a share of the effective escrow, 100 to 9,000.
 	MinOfferBps uint16
@@ -52,23 +52,23 @@ type Negotiation struct {
 	ZopaEnabled bool
 	// The time of creation. Combined with the address, this identifies the deal.
 	CreatedAt int64
-	// The time of the latest offer; zero until the first offer.
+	// The latest offer's time; zero before the first offer.
 	LastOfferAt int64
-	// The time of settlement; zero until settled.
+	// The time of settlement; zero unless settled.
 	SettledAt int64
-	// The agreed price, fee included; zero until agreed.
+	// The agreed price, fee included; zero unless agreed.
 	SettledAmount uint64
-	// The commitment to the buyer's reservation price; zero until committed.
+	// The commitment to the buyer's reservation price; zero unless committed.
 	BuyerCommitment [32]byte
-	// The commitment to the seller's reservation price; zero until committed.
+	// The commitment to the seller's reservation price; zero unless committed.
 	SellerCommitment [32]byte
-	// The phase of the comparison of reservation prices.
+	// The reservation price comparison's phase.
 	ZopaPhase ZopaPhase
-	// The structured metadata of the latest offer, or the creation's until the first offer.
+	// The latest offer's structured metadata, or the creation's before the first offer.
 	Metadata [64]byte
-	// The bump of the negotiation's address.
+	// The negotiation address bump.
 	Bump uint8
-	// The bump of the vault's address.
+	// The vault address bump.
 	VaultBump uint8
 	// The layout version.
 	Version uint8
@@ -76,19 +76,19 @@ type Negotiation struct {
 	TurnDeadline int64
 	// The deadline extension requested in the latest offer and not granted by the opposite side, in seconds.
 	PendingExtension uint32
-	// The bond that the seller deposits with accept_invitation; zero means none.
+	// The seller's bond, deposited with accept_invitation; zero means none.
 	BondRequired uint64
 	// The bond state.
 	BondState BondState
-	// The buyer's reservation price; zero until revealed.
+	// The buyer's reservation price; zero unless revealed.
 	BuyerPrice uint64
-	// The seller's reservation price; zero until revealed.
+	// The seller's reservation price; zero unless revealed.
 	SellerPrice uint64
 	// The arbiter of disputes about milestones; zero unless milestones exist.
 	Arbiter solana.PublicKey
 	// The time to review a claimed milestone, in hours, 1 to 168; zero unless milestones exist.
 	ReviewHours uint8
-	// Each milestone's share of the price. Milestone i exists if the share is nonzero.
+	// Each milestone's price share. Milestone i exists if the share is nonzero.
 	MilestoneBps [8]uint16
 	// The decided milestones, a bit each.
 	MilestonesDecided uint8
@@ -96,13 +96,13 @@ type Negotiation struct {
 	MilestonesClaimed uint8
 	// The disputed milestones, a bit each.
 	MilestonesDisputed uint8
-	// The deadline of the milestones; zero unless milestones exist.
+	// The milestone deadline; zero unless milestones exist.
 	MilestoneDeadline int64
-	// The recorded payout that the buyer can claim.
+	// The buyer's recorded, claimable payout.
 	ClaimableBuyer uint64
-	// The recorded payout that the seller can claim.
+	// The seller's recorded, claimable payout.
 	ClaimableSeller uint64
-	// The part of the price that is paid so far, fee included.
+	// The price part paid so far, fee included.
 	PaidGross uint64
 }
 
@@ -314,11 +314,11 @@ type ProtocolConfig struct {
 	TotalSettledVolume uint64
 	// The fees of closed negotiations, totaling all mints' base units. Saturates.
 	TotalFeesCollected uint64
-	// Whether the creation of negotiations is stopped.
+	// Whether creating negotiations is stopped.
 	IsPaused bool
-	// The bump of the account's address.
+	// The account address bump.
 	Bump uint8
-	// The named successor of the authority; zero unless named.
+	// The authority's named successor; zero unless named.
 	PendingAuthority solana.PublicKey
 }
 

@@ -11,7 +11,7 @@ const (
 	NegotiationSeed string = "negotiation"
 	// VaultSeed is the first seed for vault addresses; then the negotiation.
 	VaultSeed string = "vault"
-	// ConfigSeed is the seed of the configuration's address.
+	// ConfigSeed is the seed for the configuration address.
 	ConfigSeed string = "config"
 	// MaxNegotiationSize is the negotiation account size in bytes, discriminator included.
 	MaxNegotiationSize uint64 = 512
@@ -64,10 +64,10 @@ const (
 	// MilestoneSlack is the time that milestone_deadline leaves for each milestone in addition to the review,
 	// in seconds.
 	MilestoneSlack int64 = 60
-	// MinArbitrationWindow is the shortest time of the arbiter after milestone_deadline, in seconds. A longer
+	// MinArbitrationWindow is the arbiter's shortest time after milestone_deadline, in seconds. A longer
 	// review window replaces it.
 	MinArbitrationWindow int64 = 86400
-	// MaxMilestoneSeconds is the latest deadline of the milestones, in seconds after creation.
+	// MaxMilestoneSeconds is the latest milestone deadline, in seconds after creation.
 	MaxMilestoneSeconds int64 = 31536000
 	// ZopaDomain is the first bytes hashed to commit to a reservation price; the negotiation, created_at
 	// (i64, little endian), the agent, the price (u64, little endian) and a nonce of 32 bytes follow.

@@ -150,8 +150,8 @@ func (v *ConfigInitialized) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// ConfigUpdated says that the configuration, the authority or the proposed authority has changed.
-// Existing negotiations keep their terms.
+// ConfigUpdated says that the configuration, the authority or the proposed authority changed. Existing
+// negotiations keep their terms.
 type ConfigUpdated struct {
 	// The authority that can change the configuration.
 	Authority solana.PublicKey
@@ -216,29 +216,29 @@ func (v *ConfigUpdated) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// NegotiationCreated says that a buyer has deposited an escrow and invited a seller.
+// NegotiationCreated says that a buyer deposited an escrow and invited a seller.
 type NegotiationCreated struct {
-	// The negotiation's address.
+	// The negotiation.
 	NegotiationID solana.PublicKey
-	// The buyer, who has deposited the escrow.
+	// The buyer, who deposited the escrow.
 	Buyer solana.PublicKey
 	// The invited seller.
 	Seller solana.PublicKey
 	// The deposit.
 	EscrowAmount uint64
-	// The mint of the deposit.
+	// The deposited mint.
 	TokenMint solana.PublicKey
 	// The maximum number of offers.
 	MaxRounds uint8
-	// The decay of the escrow per round.
+	// The escrow's decay per round.
 	DecayRateBps uint16
-	// The deadline of the bargaining.
+	// The bargaining deadline.
 	GlobalDeadline int64
-	// The time of the event.
+	// The event time.
 	Timestamp int64
 	// A number that distinguishes the negotiations of this pair.
 	SessionID uint64
-	// SHA-256 of the service's description.
+	// The service description's SHA-256.
 	ServiceHash [32]byte
 	// The time to answer, in seconds.
 	ResponseWindow int64
@@ -252,9 +252,9 @@ type NegotiationCreated struct {
 	BondRequired uint64
 	// The arbiter of disputes about milestones; zero unless milestones exist.
 	Arbiter solana.PublicKey
-	// Each milestone's share of the price; zeros behind the last.
+	// Each milestone's price share; zeros after the last.
 	MilestoneBps [8]uint16
-	// The deadline of the milestones; zero unless milestones exist.
+	// The milestone deadline; zero unless milestones exist.
 	MilestoneDeadline int64
 	// The time to review a claimed milestone, in hours; zero unless milestones exist.
 	ReviewHours uint8
@@ -341,17 +341,17 @@ func (v *NegotiationCreated) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// InvitationAccepted says that the seller has accepted the invitation, and the buyer opens.
+// InvitationAccepted says that the seller accepted the invitation; the buyer opens.
 type InvitationAccepted struct {
-	// The negotiation's address.
+	// The negotiation.
 	NegotiationID solana.PublicKey
 	// The seller.
 	Seller solana.PublicKey
 	// The seller's deposit.
 	Bond uint64
-	// The end of the buyer's turn.
+	// The deadline for the buyer's turn.
 	TurnDeadline int64
-	// The time of the event.
+	// The event time.
 	Timestamp int64
 }
 
@@ -395,15 +395,15 @@ func (v *InvitationAccepted) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// ZopaCommitted says that one side has committed to a reservation price.
+// ZopaCommitted says that one side committed to a reservation price.
 type ZopaCommitted struct {
-	// The negotiation's address.
+	// The negotiation.
 	NegotiationID solana.PublicKey
 	// The party that committed.
 	Agent solana.PublicKey
-	// The phase of the comparison after this step.
+	// The comparison phase after this step.
 	Phase ZopaPhase
-	// The time of the event.
+	// The event time.
 	Timestamp int64
 }
 
@@ -448,20 +448,20 @@ func (v *ZopaCommitted) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// ZopaRevealed says that one side has revealed a reservation price.
+// ZopaRevealed says that one side revealed a reservation price.
 type ZopaRevealed struct {
-	// The negotiation's address.
+	// The negotiation.
 	NegotiationID solana.PublicKey
 	// The party that revealed.
 	Agent solana.PublicKey
 	// The reservation price.
 	Price uint64
-	// The phase of the comparison after this step.
+	// The comparison phase after this step.
 	Phase ZopaPhase
-	// The midpoint of the zone, which either side can accept; zero until both prices are revealed, and if no
-	// zone exists.
+	// The zone's midpoint, which either side can accept; zero until both prices are revealed, and if no zone
+	// exists.
 	Midpoint uint64
-	// The time of the event.
+	// The event time.
 	Timestamp int64
 }
 
@@ -510,9 +510,9 @@ func (v *ZopaRevealed) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// OfferSubmitted says that one side has made an offer.
+// OfferSubmitted says that one side made an offer.
 type OfferSubmitted struct {
-	// The negotiation's address.
+	// The negotiation.
 	NegotiationID solana.PublicKey
 	// The party that offered.
 	Offerer solana.PublicKey
@@ -522,7 +522,7 @@ type OfferSubmitted struct {
 	Round uint8
 	// The effective escrow after this round's decay.
 	EffectiveEscrow uint64
-	// The time of the event.
+	// The event time.
 	Timestamp int64
 }
 
@@ -568,17 +568,17 @@ func (v *OfferSubmitted) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// OfferAccepted says that one side has accepted the other's offer, or the midpoint.
+// OfferAccepted says that one side accepted the other's offer, or the midpoint.
 type OfferAccepted struct {
-	// The negotiation's address.
+	// The negotiation.
 	NegotiationID solana.PublicKey
 	// The party that accepted.
 	AcceptedBy solana.PublicKey
 	// The agreed price.
 	Amount uint64
-	// The round of the offer; 0 for the midpoint.
+	// The offer's round; 0 for the midpoint.
 	Round uint8
-	// The time of the event.
+	// The event time.
 	Timestamp int64
 }
 
@@ -622,18 +622,18 @@ func (v *OfferAccepted) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// MilestoneClaimed says that the seller has claimed a milestone, and the buyer has a review window to
-// dispute it.
+// MilestoneClaimed says that the seller claimed a milestone, which the buyer can dispute within a review
+// window.
 type MilestoneClaimed struct {
-	// The negotiation's address.
+	// The negotiation.
 	NegotiationID solana.PublicKey
 	// The milestone, from 0.
 	Index uint8
-	// The end of the review window. From then on anyone can release the milestone.
+	// The review window's end. From then on anyone can release the milestone.
 	ReviewDeadline int64
 	// The delivery hash, as stated by the seller.
 	Evidence [32]byte
-	// The time of the event.
+	// The event time.
 	Timestamp int64
 }
 
@@ -679,7 +679,7 @@ func (v *MilestoneClaimed) AppendTo(dst []byte) []byte {
 
 // MilestoneReleased says that a milestone is paid.
 type MilestoneReleased struct {
-	// The negotiation's address.
+	// The negotiation.
 	NegotiationID solana.PublicKey
 	// The milestone, from 0.
 	Index uint8
@@ -687,7 +687,7 @@ type MilestoneReleased struct {
 	SellerAmount uint64
 	// The fee.
 	Fee uint64
-	// The time of the event.
+	// The event time.
 	Timestamp int64
 }
 
@@ -731,15 +731,15 @@ func (v *MilestoneReleased) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// MilestoneDisputed says that the buyer has disputed a milestone, and the arbiter decides.
+// MilestoneDisputed says that the buyer disputed a milestone; the arbiter decides.
 type MilestoneDisputed struct {
-	// The negotiation's address.
+	// The negotiation.
 	NegotiationID solana.PublicKey
 	// The milestone, from 0.
 	Index uint8
 	// The complaint hash, as stated by the buyer.
 	Evidence [32]byte
-	// The time of the event.
+	// The event time.
 	Timestamp int64
 }
 
@@ -781,9 +781,9 @@ func (v *MilestoneDisputed) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// DisputeResolved says that the arbiter has divided a disputed milestone.
+// DisputeResolved says that the arbiter divided a disputed milestone.
 type DisputeResolved struct {
-	// The negotiation's address.
+	// The negotiation.
 	NegotiationID solana.PublicKey
 	// The milestone, from 0.
 	Index uint8
@@ -793,7 +793,7 @@ type DisputeResolved struct {
 	Fee uint64
 	// The buyer's amount, without the bond.
 	BuyerAmount uint64
-	// The time of the event.
+	// The event time.
 	Timestamp int64
 }
 
@@ -839,10 +839,10 @@ func (v *DisputeResolved) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// DeadlineSettled says that the milestones' deadline has passed, and all undecided milestones are
-// decided. Each mask has a bit for each milestone.
+// DeadlineSettled says that the milestone deadline passed, and all undecided milestones are decided. Each
+// mask holds a bit for each milestone.
 type DeadlineSettled struct {
-	// The negotiation's address.
+	// The negotiation.
 	NegotiationID solana.PublicKey
 	// The milestones that were claimed and not disputed. They are paid.
 	Released uint8
@@ -856,7 +856,7 @@ type DeadlineSettled struct {
 	Fee uint64
 	// The buyer's amount, without the bond.
 	BuyerAmount uint64
-	// The time of the event.
+	// The event time.
 	Timestamp int64
 }
 
@@ -908,7 +908,7 @@ func (v *DeadlineSettled) AppendTo(dst []byte) []byte {
 
 // AgreementSettled says that both parties have ended an accepted negotiation with a split of their own.
 type AgreementSettled struct {
-	// The negotiation's address.
+	// The negotiation.
 	NegotiationID solana.PublicKey
 	// The seller's amount for the undecided milestones, after the fee.
 	SellerAmount uint64
@@ -918,7 +918,7 @@ type AgreementSettled struct {
 	BuyerAmount uint64
 	// The buyer's part of the bond.
 	BondToBuyer uint64
-	// The time of the event.
+	// The event time.
 	Timestamp int64
 }
 
@@ -968,7 +968,7 @@ func (v *AgreementSettled) AppendTo(dst []byte) []byte {
 // settled_amount (fee included) + decay + buyer's refund. A PayoutRecorded follows for each amount that
 // could not be delivered.
 type NegotiationSettled struct {
-	// The negotiation's address.
+	// The negotiation.
 	NegotiationID solana.PublicKey
 	// The buyer.
 	Buyer solana.PublicKey
@@ -982,11 +982,11 @@ type NegotiationSettled struct {
 	ProtocolFee uint64
 	// The decay of all rounds.
 	EscrowDecayTotal uint64
-	// The time of the event.
+	// The event time.
 	Timestamp int64
-	// The mint of the payment.
+	// The payment's mint.
 	TokenMint solana.PublicKey
-	// SHA-256 of the service's description.
+	// The service description's SHA-256.
 	ServiceHash [32]byte
 	// The metadata that the parties agreed on: the accepted offer's, or for the midpoint the creation's.
 	Metadata [64]byte
@@ -1044,16 +1044,16 @@ func (v *NegotiationSettled) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// NegotiationExpired says that a deadline has passed, and the escrow is refunded. A PayoutRecorded
-// follows for each amount that could not be delivered.
+// NegotiationExpired says that a deadline passed, and the escrow is refunded. A PayoutRecorded follows
+// for each amount that could not be delivered.
 type NegotiationExpired struct {
-	// The negotiation's address.
+	// The negotiation.
 	NegotiationID solana.PublicKey
 	// The buyer's refund: the escrow less the decay.
 	RefundAmount uint64
 	// The number of offers.
 	RoundsCompleted uint8
-	// The time of the event.
+	// The event time.
 	Timestamp int64
 }
 
@@ -1095,18 +1095,18 @@ func (v *NegotiationExpired) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// NegotiationRejected says that one side has rejected, or the reservation prices left no zone, and the
-// escrow is refunded. A PayoutRecorded follows for each amount that could not be delivered.
+// NegotiationRejected says that one side rejected, or the reservation prices left no zone, and the escrow
+// is refunded. A PayoutRecorded follows for each amount that could not be delivered.
 type NegotiationRejected struct {
-	// The negotiation's address.
+	// The negotiation.
 	NegotiationID solana.PublicKey
-	// The party that rejected; the negotiation's own address if the prices left no zone.
+	// The party that rejected; the negotiation itself if the prices left no zone.
 	RejectedBy solana.PublicKey
 	// The buyer's refund: the escrow less the decay.
 	RefundAmount uint64
 	// The number of offers.
 	RoundsCompleted uint8
-	// The time of the event.
+	// The event time.
 	Timestamp int64
 }
 
@@ -1150,17 +1150,17 @@ func (v *NegotiationRejected) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// BondSettled says that all or part of the seller's bond has left the deposit.
+// BondSettled says that all or part of the seller's bond left the deposit.
 type BondSettled struct {
-	// The negotiation's address.
+	// The negotiation.
 	NegotiationID solana.PublicKey
 	// The party that it belongs to now.
 	To solana.PublicKey
 	// The amount.
 	Amount uint64
-	// The time of the event.
+	// The event time.
 	Timestamp int64
-	// The reason of this end of the bond.
+	// The reason for releasing the bond.
 	Reason BondReason
 }
 
@@ -1207,15 +1207,15 @@ func (v *BondSettled) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// PayoutRecorded says that a payment could not be delivered, and the party can claim it.
+// PayoutRecorded says that a payment could not be delivered; the party can claim it.
 type PayoutRecorded struct {
-	// The negotiation's address.
+	// The negotiation.
 	NegotiationID solana.PublicKey
 	// The party.
 	Party solana.PublicKey
 	// The amount.
 	Amount uint64
-	// The time of the event.
+	// The event time.
 	Timestamp int64
 }
 
@@ -1259,13 +1259,13 @@ func (v *PayoutRecorded) AppendTo(dst []byte) []byte {
 
 // PayoutClaimed says that a recorded payment is delivered.
 type PayoutClaimed struct {
-	// The negotiation's address.
+	// The negotiation.
 	NegotiationID solana.PublicKey
 	// The party.
 	Party solana.PublicKey
 	// The amount.
 	Amount uint64
-	// The time of the event.
+	// The event time.
 	Timestamp int64
 }
 
@@ -1307,15 +1307,15 @@ func (v *PayoutClaimed) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// NegotiationClosed says that the negotiation's accounts are closed. The rent has gone to the buyer.
+// NegotiationClosed says that the negotiation's accounts are closed. The rent went to the buyer.
 type NegotiationClosed struct {
-	// The negotiation's address.
+	// The negotiation.
 	NegotiationID solana.PublicKey
 	// The signer that closed it.
 	ClosedBy solana.PublicKey
 	// The treasury's amount: fee, decay and, except in wrapped SOL, donations to the vault.
 	Swept uint64
-	// The time of the event.
+	// The event time.
 	Timestamp int64
 }
 

@@ -73,7 +73,7 @@ func (v OfferSide) String() string {
 	return "OfferSide(" + strconv.Itoa(int(v)) + ")"
 }
 
-// ZopaPhase is the phase of the comparison of sealed reservation prices.
+// ZopaPhase is the phase of comparing sealed reservation prices.
 type ZopaPhase uint8
 
 // The values of ZopaPhase, in the program's order.
