@@ -68,7 +68,7 @@ var subjects = strings.Fields(`
 	string value type value file error function name bytes byte data key method code set field slice int time reader writer call
 	called calls read write length size buf server client request response header test format input output connection http
 	context package values element pointer nil err struct interface map number bit bits index url path tls certificate types
-	list names encoding x n s t b p r i f c e w d m v go ctx`)
+	list names encoding token signature x n s t b p r i f c e w d m v go ctx`)
 
 // style is the English that comments are compared with.
 type style struct {

@@ -27,7 +27,7 @@ const (
 	// treeLimit is the largest share of the words of all comments, in percent.
 	treeLimit = 7.0
 	// packageLimit is the largest share of a package with at least packageWords words.
-	packageLimit = 17.0
+	packageLimit = 9.0
 	packageWords = 1_000
 	// shown is the number of printed phrases.
 	shown = 40
