@@ -26,8 +26,8 @@ commitment and replays each of the agent's offers, and its acceptance or rejecti
 writes the file.
 
 The file is self-contained, so that no node is needed. With --url the command also compares terms, offers with
-their metadata, and the end with the chain. With --strategy-hash it compares the commitment with the one that you
-received before the agent's first move.
+their metadata, and the end with the chain. With --strategy-hash it compares the commitment with the one that
+you received before the agent's first move.
 
 The agent's first offer carries the commitment. If the agent accepted or rejected without an offer, the chain
 has no commitment, and --url requires --strategy-hash.

@@ -174,11 +174,11 @@ func TestDeliveryIsTheArtifactOfATask(t *testing.T) {
 }
 
 func TestStateOfATaskFollowsTheConversation(t *testing.T) {
-	now := time.Now()
-	h := newHome(t, options{service: withClock(&now)})
+	c := &clock{now: time.Now()}
+	h := newHome(t, options{service: withClock(c)})
 	client := h.taskClient(t)
 	send := func(k *hiretest.Talk, of hire.Type) *a2alib.Task {
-		m := k.Message(t, hire.RoleSeeker, of, now)
+		m := k.Message(t, hire.RoleSeeker, of, c.time())
 		k.Stored(m)
 		request := carry(t, m, "")
 		request.Config = &a2alib.SendMessageConfig{ReturnImmediately: true}
@@ -206,16 +206,16 @@ func TestStateOfATaskFollowsTheConversation(t *testing.T) {
 	require.Equal(t, a2alib.TaskStateCanceled, send(ended, hire.TypeReject).Status.State)
 
 	silent := h.talk()
-	propose := silent.Message(t, hire.RoleSeeker, hire.TypeProposal, now)
+	propose := silent.Message(t, hire.RoleSeeker, hire.TypeProposal, c.time())
 	result, err := client.SendMessage(t.Context(), &a2alib.SendMessageRequest{
 		Message: carry(t, propose, "").Message, Config: &a2alib.SendMessageConfig{ReturnImmediately: true},
 	})
 	task = taskOf(t, result, err)
-	now = now.Add(61 * time.Second)
+	c.pass(61 * time.Second)
 	require.Equal(t, a2alib.TaskStateFailed, get(task.ID), "the worker is silent")
 	result, err = client.SendMessage(t.Context(), carry(t, propose, ""))
 	require.Equal(t, task.ID, taskOf(t, result, err).ID)
-	now = now.Add(5 * time.Minute)
+	c.pass(5 * time.Minute)
 	_, err = client.SendMessage(t.Context(), carry(t, propose, ""))
 	require.ErrorContains(t, err, "timestamp", "whoever has a log of the conversation gets no id of its task")
 }
@@ -281,9 +281,27 @@ func withSettlement(on *hiretest.Chain) func(*service.Config) {
 	}
 }
 
-// withClock lets a home read a clock that the test sets.
-func withClock(now *time.Time) func(*service.Config) {
-	return func(c *service.Config) { c.Now = func() time.Time { return *now } }
+// clock is the clock of a home, which a test sets while the home reads it.
+type clock struct {
+	lock sync.Mutex
+	now  time.Time
+}
+
+func (c *clock) time() time.Time {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	return c.now
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// withClock lets a home read a clock.
+func withClock(c *clock) func(*service.Config) {
+	return func(config *service.Config) { config.Now = c.time }
 }
 
 func deliveryOf(k *hiretest.Talk, content string) service.Delivery {
