@@ -83,3 +83,18 @@ func Combine(parts []BundlePart, required []int64) (BundleResult, error) {
 	}
 	return result, nil
 }
+
+// Held returns the decision with an agreement replaced by a standing counter offer of the same terms and of that
+// price alone: see [Decision.Least]. Other decisions stay.
+func (d Decision) Held() Decision {
+	switch d.Action {
+	case Accept:
+		d.Reason = ReasonBundle
+	case Approve:
+		d.Reason = ReasonBundleApproval
+	default:
+		return d
+	}
+	d.Action, d.Least = Counter, d.Terms.Price
+	return d
+}

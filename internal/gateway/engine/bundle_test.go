@@ -64,3 +64,19 @@ func TestBundles(t *testing.T) {
 		require.ErrorContains(t, err, problem)
 	}
 }
+
+// TestHeldAgreementHasOnePrice shows that no lower price can be chosen for an agreement that waits for the bundle.
+func TestHeldAgreementHasOnePrice(t *testing.T) {
+	s := parsed(t, documentStrategy)
+	for above, reason := range map[uint64]string{MaxApprovalAbove: ReasonBundle, 0: ReasonBundleApproval} {
+		s.ApprovalAbove = above
+		held := respond(t, &s, State{}, at(1800)).Held()
+		require.Equal(t, []any{Counter, reason, at(1800)}, []any{held.Action, held.Reason, *held.Terms})
+		_, err := held.WithPrice(at(1800), 1799)
+		require.Error(t, err)
+		_, err = held.WithPrice(at(1800), 1800)
+		require.NoError(t, err)
+	}
+	asked := respond(t, &s, State{}, at(1500))
+	require.Equal(t, asked, asked.Held())
+}

@@ -158,15 +158,15 @@ func (q quote) prices(at levels, other terms.Terms) (ask, accept uint64) {
 
 // lowest returns the lowest price that makes a proposal with these terms acceptable, by score or by reaching
 // the acceptable price.
-func (a quote) lowest(accept uint64, other terms.Terms) uint64 {
-	first := a.walkAway
-	if a.refuses(first) {
-		first = a.preferred
+func (q quote) lowest(accept uint64, other terms.Terms) uint64 {
+	first := q.walkAway
+	if q.refuses(first) {
+		first = q.preferred
 	}
-	count := int(a.preferred-first) + 1
+	count := int(q.preferred-first) + 1
 	found := sort.Search(count, func(at int) bool {
 		other.Price = first + uint64(at)
-		return a.strategy.scoreFrom(a.walkAway, other).Total >= a.strategy.AutoAcceptThreshold
+		return q.strategy.scoreFrom(q.walkAway, other).Total >= q.strategy.AutoAcceptThreshold
 	})
 	if found == count {
 		return accept

@@ -83,19 +83,6 @@ func (s *Service) respond(state store.State, proposal terms.Terms, action string
 	return answered{state, rules, proposal.Normal(), decision, action}, err
 }
 
-// hold replaces an agreement by a standing offer of the same terms.
-func (a *answered) hold() {
-	switch a.decision.Action {
-	case engine.Accept:
-		a.decision.Reason = engine.ReasonBundle
-	case engine.Approve:
-		a.decision.Reason = engine.ReasonBundleApproval
-	default:
-		return
-	}
-	a.decision.Action = engine.Counter
-}
-
 // recorded returns the change of the negotiation.
 func (a *answered) recorded() (d store.Update, err error) {
 	analysis, err := json.Marshal(RecordedAnalysis{Analysis: a.decision.Analysis, Tone: a.decision.Tone})

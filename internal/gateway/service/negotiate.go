@@ -200,7 +200,7 @@ func combine(parts []answered, required []int64) (engine.Action, error) {
 	for at := range parts {
 		agreed := func(a engine.BundleAgreement) bool { return a.PublisherID == parts[at].state.Publisher }
 		if !slices.ContainsFunc(result.Agreed, agreed) {
-			parts[at].hold()
+			parts[at].decision = parts[at].decision.Held()
 		}
 	}
 	return result.Action, nil
