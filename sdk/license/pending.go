@@ -44,10 +44,10 @@ var answerActions = map[string]Action{
 }
 
 // answer returns the publisher's answer to the client's offer of a round. The history contains it also after later
-// rounds, so that a repeated request receives its first answer. Without an entry the answer follows from the status,
-// because a deadline or a party can also end a negotiation while the answer is pending.
+// rounds, so that a repeated request receives its first answer. It contains none if a deadline or a party has ended the
+// negotiation while the answer was pending.
 func (d *Details) answer(round int) Answer {
-	answer := Answer{Action: ActionPending, Negotiation: d.Negotiation}
+	answer := Answer{Action: ActionPending, Negotiation: d.Negotiation, Reason: d.Reason, Codes: d.Codes}
 	for _, r := range d.Rounds {
 		action, known := answerActions[r.Action]
 		if known && r.Number == round && r.Actor == "publisher" {
@@ -56,25 +56,11 @@ func (d *Details) answer(round int) Answer {
 			return answer
 		}
 	}
-	if d.AnswerPending {
-		return answer
-	}
 	switch d.Status {
-	case Accepted:
-		answer.Action, answer.Terms = ActionAccept, d.FinalTerms
-	case AwaitingApproval:
-		answer.Action, answer.Terms = ActionApprove, d.CurrentTerms
 	case Rejected:
 		answer.Action = ActionReject
 	case TimedOut:
 		answer.Action = ActionTimeout
-	default:
-		answer.Action, answer.Terms = ActionCounter, d.CurrentTerms
-	}
-	answer.Reason, answer.Codes = d.Reason, d.Codes
-	if answer.Reason == "" && len(d.Rounds) > 0 {
-		last := d.Rounds[len(d.Rounds)-1]
-		answer.Reason, answer.Codes = last.Reason, last.Codes
 	}
 	return answer
 }
