@@ -26,12 +26,12 @@ type question struct {
 	deadline   time.Time
 }
 
-// callersOf returns the models that a question is sent to.
-func (c *Chooser) callersOf(q question) []*caller {
-	if q.model == "" {
+// callersOf returns the named model, or all of them if the name is empty. It returns nil for an unknown name.
+func (c *Chooser) callersOf(model string) []*caller {
+	if model == "" {
 		return c.callers
 	}
-	at := slices.IndexFunc(c.callers, func(c *caller) bool { return c.name == q.model })
+	at := slices.IndexFunc(c.callers, func(c *caller) bool { return c.name == model })
 	if at < 0 {
 		return nil
 	}
@@ -41,7 +41,7 @@ func (c *Chooser) callersOf(q question) []*caller {
 // ask asks the question's models at once, or returns cached results. It adds an answer without content to the record for
 // each result. It returns ctx's cause if ctx ends.
 func (c *Chooser) ask(ctx context.Context, q question, record *draft) ([]called, error) {
-	callers := c.callersOf(q)
+	callers := c.callersOf(q.model)
 	request := Request{
 		Instructions: instructions(q.rules, cmp.Or(q.principal, c.options.Principal), len(q.quotes) > 0),
 		SchemaName:   q.schemaName, Schema: q.schema, MaxTokens: c.options.MaxTokens, Temperature: q.temperature,

@@ -64,7 +64,7 @@ func (c *Chooser) Choose(ctx context.Context, position Position) (bargain.Action
 
 // Decide is Choose with the record of the decision, which is empty after an error.
 func (c *Chooser) Decide(ctx context.Context, position Position) (bargain.Action, Record, error) {
-	if position.Model != "" && c.callersOf(question{model: position.Model}) == nil {
+	if c.callersOf(position.Model) == nil {
 		return bargain.Action{}, Record{}, fmt.Errorf("llm: model %.80q is not one of the chooser", position.Model)
 	}
 	if err := checkPrincipal(position.Principal); err != nil {

@@ -63,8 +63,14 @@ func (p parties) publisher(ctx context.Context, publisher store.Publisher, strat
 // strategy is missing. Otherwise it returns the error.
 func (p parties) interrupted(ctx context.Context, want store.Publisher, known error) (store.Publisher, error) {
 	found, err := p.cases.PublisherByHostname(ctx, want.Hostname)
-	if err != nil || found.Currency != want.Currency || found.Name != want.Name {
-		return found, known // name taken by a different publisher
+	var missing *service.Error
+	switch {
+	case errors.As(err, &missing) && missing.Kind == service.NotFound:
+		return found, known // another publisher has the name
+	case err != nil:
+		return found, err
+	case found.Currency != want.Currency || found.Name != want.Name:
+		return found, known
 	}
 	versions, err := p.cases.Strategies(ctx, publisherCaller(found.ID), found.ID, store.Page{})
 	if err == nil && len(versions.Items) > 0 {

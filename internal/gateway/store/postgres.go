@@ -53,7 +53,9 @@ func connectPostgres(ctx context.Context, config Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{Dialect: Postgres, Name: name, database: &postgres{pool, beginning(cmp.Or(config.lockTimeout, lockTimeout))}}, nil
+	return &Store{Dialect: Postgres, Name: name, database: &postgres{
+		pool, beginning(cmp.Or(config.lockTimeout, lockTimeout)),
+	}}, nil
 }
 
 func (p *postgres) prepare(ctx context.Context) error {

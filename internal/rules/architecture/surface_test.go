@@ -29,9 +29,9 @@ func TestRootPackageHasFewTypesAndFunctions(t *testing.T) {
 	require.LessOrEqual(t, len(names), maxRootNames, "%s", names)
 }
 
-// typesAndFunctions returns the exported types and functions of the package in a folder.
-func typesAndFunctions(folder string) (names []string, err error) {
-	paths, err := filepath.Glob(filepath.Join(folder, "*.go"))
+// typesAndFunctions returns the exported types and functions of the package in a directory.
+func typesAndFunctions(directory string) (names []string, err error) {
+	paths, err := filepath.Glob(filepath.Join(directory, "*.go"))
 	if err != nil {
 		return nil, err
 	}
@@ -63,8 +63,8 @@ func typesAndFunctions(folder string) (names []string, err error) {
 
 // TestTypesAndFunctions shows that the count includes grouped types and aliases, and neither methods nor tests.
 func TestTypesAndFunctions(t *testing.T) {
-	folder := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "a.go"), []byte(`package a
+	directory := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(directory, "a.go"), []byte(`package a
 
 type Struct struct{}
 type (
@@ -78,8 +78,8 @@ func Function()         {}
 func helper()           {}
 func (Struct) Method()  {}
 `), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "a_test.go"), []byte("package a\n\nfunc TestA() {}\n"), 0o600))
-	names, err := typesAndFunctions(folder)
+	require.NoError(t, os.WriteFile(filepath.Join(directory, "a_test.go"), []byte("package a\n\nfunc TestA() {}\n"), 0o600))
+	names, err := typesAndFunctions(directory)
 	require.NoError(t, err)
 	require.Equal(t, []string{"Struct", "Alias", "Function"}, names)
 }
