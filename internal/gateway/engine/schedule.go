@@ -69,30 +69,30 @@ func (s *Strategy) location() (*time.Location, error) {
 	return location, nil
 }
 
-// Standing is the reason why a strategy is selected, or why it is not.
-type Standing string
+// SelectionStatus is the reason why a strategy is selected, or why it is not.
+type SelectionStatus string
 
-// The standings.
+// The selection statuses.
 const (
 	// Selected: new negotiations use the strategy.
-	Selected Standing = "selected"
+	Selected SelectionStatus = "selected"
 	// Inactive: the publisher deactivated it.
-	Inactive Standing = "inactive"
+	Inactive SelectionStatus = "inactive"
 	// NotYetValid and NoLongerValid: the time is before valid_from, or not before valid_until.
-	NotYetValid   Standing = "not_yet_valid"
-	NoLongerValid Standing = "no_longer_valid"
+	NotYetValid   SelectionStatus = "not_yet_valid"
+	NoLongerValid SelectionStatus = "no_longer_valid"
 	// OutsideHours: the time is valid, but outside all of the hours.
-	OutsideHours Standing = "outside_hours"
+	OutsideHours SelectionStatus = "outside_hours"
 	// WiderValidity, WiderHours and Older: it applies, but so does one with a narrower validity, with fewer
 	// hours, or a newer one.
-	WiderValidity Standing = "wider_validity"
-	WiderHours    Standing = "wider_hours"
-	Older         Standing = "older"
+	WiderValidity SelectionStatus = "wider_validity"
+	WiderHours    SelectionStatus = "wider_hours"
+	Older         SelectionStatus = "older"
 )
 
-// Standings returns all standings, starting with [Selected].
-func Standings() []Standing {
-	return []Standing{
+// SelectionStatuses returns all selection statuses, starting with [Selected].
+func SelectionStatuses() []SelectionStatus {
+	return []SelectionStatus{
 		Selected, Inactive, NotYetValid, NoLongerValid, OutsideHours, WiderValidity, WiderHours, Older,
 	}
 }
@@ -100,12 +100,12 @@ func Standings() []Standing {
 // Select returns the index of the strategy that negotiations use that start at a time, or -1 if none applies.
 // The strategies belong to a single publisher, in creation order. Among applicable strategies, Select takes
 // the most specific: the narrowest validity, then the fewest hours in a day, then the newest. Validity with a
-// single limit is wider than with two limits, and narrower than with none. standings holds the reason for
+// single limit is wider than with two limits, and narrower than with none. statuses holds the reason for
 // each strategy.
-func Select(strategies []*Strategy, now time.Time) (index int, standings []Standing) {
-	index, standings = -1, make([]Standing, len(strategies))
+func Select(strategies []*Strategy, now time.Time) (index int, statuses []SelectionStatus) {
+	index, statuses = -1, make([]SelectionStatus, len(strategies))
 	for at, s := range strategies {
-		if standings[at] = s.standing(now); standings[at] != Selected {
+		if statuses[at] = s.selectionStatus(now); statuses[at] != Selected {
 			continue
 		}
 		if index < 0 || strategies[index].wider(s) != "" {
@@ -113,16 +113,16 @@ func Select(strategies []*Strategy, now time.Time) (index int, standings []Stand
 		}
 	}
 	for at, s := range strategies {
-		if at != index && standings[at] == Selected {
-			standings[at] = s.wider(strategies[index])
+		if at != index && statuses[at] == Selected {
+			statuses[at] = s.wider(strategies[index])
 		}
 	}
-	return index, standings
+	return index, statuses
 }
 
-// standing returns the standing of the strategy as if it were the only one. With an invalid time zone it never
-// applies.
-func (s *Strategy) standing(now time.Time) Standing {
+// selectionStatus returns the status of the strategy as if it were the only one. With an invalid time zone it
+// never applies.
+func (s *Strategy) selectionStatus(now time.Time) SelectionStatus {
 	location, err := s.location()
 	switch {
 	case err != nil || !s.IsActive:
@@ -145,7 +145,7 @@ func (s *Strategy) standing(now time.Time) Standing {
 }
 
 // wider returns the reason why other, a newer strategy, is more specific than s; empty if it is not.
-func (s *Strategy) wider(other *Strategy) Standing {
+func (s *Strategy) wider(other *Strategy) SelectionStatus {
 	if order := cmp.Compare(s.validity(), other.validity()); order != 0 {
 		if order > 0 {
 			return WiderValidity

@@ -25,7 +25,7 @@ func scheduled(t *testing.T, from, until string, hours ...Hours) *Strategy {
 }
 
 // applies reports whether a negotiation that starts at a time can use the strategy.
-func applies(s *Strategy, now time.Time) bool { return s.standing(now) == Selected }
+func applies(s *Strategy, now time.Time) bool { return s.selectionStatus(now) == Selected }
 
 // TestTheMostSpecificStrategyIsSelected runs the rule's examples: noon is 2026-11-22T12:00:00Z.
 func TestTheMostSpecificStrategyIsSelected(t *testing.T) {
@@ -45,28 +45,28 @@ func TestTheMostSpecificStrategyIsSelected(t *testing.T) {
 	for name, c := range map[string]struct {
 		strategies []*Strategy
 		index      int
-		standings  []Standing
+		statuses   []SelectionStatus
 	}{
-		"none":                      {nil, -1, []Standing{}},
-		"only one that is not used": {[]*Strategy{night}, -1, []Standing{OutsideHours}},
+		"none":                      {nil, -1, []SelectionStatus{}},
+		"only one that is not used": {[]*Strategy{night}, -1, []SelectionStatus{OutsideHours}},
 		"always": {
 			[]*Strategy{always, night, over, future, off}, 0,
-			[]Standing{Selected, OutsideHours, NoLongerValid, NotYetValid, Inactive},
+			[]SelectionStatus{Selected, OutsideHours, NoLongerValid, NotYetValid, Inactive},
 		},
-		"the newest of equals":  {[]*Strategy{always, always, always}, 2, []Standing{Older, Older, Selected}},
-		"one limit before none": {[]*Strategy{since, always}, 0, []Standing{Selected, WiderValidity}},
-		"two limits before one": {[]*Strategy{season, since}, 0, []Standing{Selected, WiderValidity}},
+		"the newest of equals":  {[]*Strategy{always, always, always}, 2, []SelectionStatus{Older, Older, Selected}},
+		"one limit before none": {[]*Strategy{since, always}, 0, []SelectionStatus{Selected, WiderValidity}},
+		"two limits before one": {[]*Strategy{season, since}, 0, []SelectionStatus{Selected, WiderValidity}},
 		"the shorter of two": {
-			[]*Strategy{season, week, season}, 1, []Standing{WiderValidity, Selected, WiderValidity},
+			[]*Strategy{season, week, season}, 1, []SelectionStatus{WiderValidity, Selected, WiderValidity},
 		},
-		"hours before none":       {[]*Strategy{day, always}, 0, []Standing{Selected, WiderHours}},
-		"fewer hours":             {[]*Strategy{lunch, day}, 0, []Standing{Selected, WiderHours}},
-		"common hours count once": {[]*Strategy{twice, lunch}, 1, []Standing{Older, Selected}},
-		"validity before hours":   {[]*Strategy{season, lunch}, 0, []Standing{Selected, WiderValidity}},
+		"hours before none":       {[]*Strategy{day, always}, 0, []SelectionStatus{Selected, WiderHours}},
+		"fewer hours":             {[]*Strategy{lunch, day}, 0, []SelectionStatus{Selected, WiderHours}},
+		"common hours count once": {[]*Strategy{twice, lunch}, 1, []SelectionStatus{Older, Selected}},
+		"validity before hours":   {[]*Strategy{season, lunch}, 0, []SelectionStatus{Selected, WiderValidity}},
 	} {
-		index, standings := Select(c.strategies, noon)
+		index, statuses := Select(c.strategies, noon)
 		require.Equal(t, c.index, index, name)
-		require.Equal(t, c.standings, standings, name)
+		require.Equal(t, c.statuses, statuses, name)
 	}
 }
 
@@ -98,18 +98,18 @@ func TestSelectIsTheFirstByTheRule(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		strategies := rapid.SliceOfN(rapid.Custom(drawSchedule), 0, 6).Draw(t, "strategies")
 		now := noon.Add(time.Duration(rapid.Int64Range(-48*60, 48*60).Draw(t, "minutes")) * time.Minute)
-		index, standings := Select(strategies, now)
-		require.Len(t, standings, len(strategies))
+		index, statuses := Select(strategies, now)
+		require.Len(t, statuses, len(strategies))
 		if !slices.ContainsFunc(strategies, func(s *Strategy) bool { return applies(s, now) }) {
 			require.Equal(t, -1, index)
-			require.NotContains(t, standings, Selected)
+			require.NotContains(t, statuses, Selected)
 			return
 		}
 		chosen := strategies[index]
 		require.True(t, applies(chosen, now))
 		for at, s := range strategies {
-			require.Equal(t, at == index, standings[at] == Selected)
-			switch standings[at] {
+			require.Equal(t, at == index, statuses[at] == Selected)
+			switch statuses[at] {
 			case Inactive, NotYetValid, NoLongerValid, OutsideHours:
 				require.False(t, applies(s, now))
 			case WiderValidity:

@@ -48,11 +48,11 @@ type Purpose string
 // Schema implements [huma.SchemaProvider].
 func (Purpose) Schema(huma.Registry) *huma.Schema { return oneOf(terms.Purposes()) }
 
-// standing is the schema for the place of strategies in a selection.
-type standing string
+// selectionStatus is the schema for selection statuses of strategies.
+type selectionStatus string
 
 // Schema implements [huma.SchemaProvider].
-func (standing) Schema(huma.Registry) *huma.Schema { return oneOf(engine.Standings()) }
+func (selectionStatus) Schema(huma.Registry) *huma.Schema { return oneOf(engine.SelectionStatuses()) }
 
 // leaveReason is the schema for a party's reason to end a negotiation.
 type leaveReason string
@@ -170,7 +170,7 @@ func alias(registry huma.Registry) {
 	registry.RegisterTypeAlias(reflect.TypeFor[[]terms.Purpose](), reflect.TypeFor[[]Purpose]())
 	registry.RegisterTypeAlias(reflect.TypeFor[engine.LeaveReason](), reflect.TypeFor[leaveReason]())
 	registry.RegisterTypeAlias(reflect.TypeFor[engine.ReasonCode](), reflect.TypeFor[reasonCode]())
-	registry.RegisterTypeAlias(reflect.TypeFor[engine.Standing](), reflect.TypeFor[standing]())
+	registry.RegisterTypeAlias(reflect.TypeFor[engine.SelectionStatus](), reflect.TypeFor[selectionStatus]())
 	registry.RegisterTypeAlias(reflect.TypeFor[terms.Decimal](), reflect.TypeFor[decimal]())
 	registry.RegisterTypeAlias(reflect.TypeFor[engine.Operand](), reflect.TypeFor[operand]())
 }

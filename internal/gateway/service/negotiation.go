@@ -54,9 +54,9 @@ type Details struct {
 	Negotiation
 	InitialProposal *terms.Terms `json:"initial_proposal,omitempty"`
 	Rounds          []Round      `json:"rounds"`
-	// StrategyID and Figures are for the publisher. Figures describe an accepted negotiation.
+	// StrategyID and Metrics are for the publisher. Metrics describe an accepted negotiation.
 	StrategyID int64           `json:"strategy_id,omitempty"`
-	Figures    *engine.Figures `json:"figures,omitempty"`
+	Metrics    *engine.Metrics `json:"figures,omitempty"`
 }
 
 // Round is an entry of the history.
@@ -252,11 +252,11 @@ func (s *Service) Status(ctx context.Context, caller identity.Caller, id string)
 		if err != nil {
 			return d, err
 		}
-		figures, err := engine.Measure(rules, proposals, *d.FinalTerms)
+		metrics, err := engine.Measure(rules, proposals, *d.FinalTerms)
 		if err != nil {
 			return d, err
 		}
-		d.Figures = &figures
+		d.Metrics = &metrics
 	}
 	return d, nil
 }

@@ -28,8 +28,8 @@ type ScheduledStrategy struct {
 	ValidUntil time.Time      `json:"valid_until,omitzero"`
 	Hours      []engine.Hours `json:"hours"`
 	TimeZone   string         `json:"time_zone"`
-	// Standing explains why the version is selected or not.
-	Standing engine.Standing `json:"standing"`
+	// SelectionStatus explains why the version is selected or not.
+	SelectionStatus engine.SelectionStatus `json:"standing"`
 }
 
 // Schedule returns the selection at a time in the years 1 to 9999. If at is zero, the current time is used.
@@ -59,7 +59,7 @@ func (s *Service) Schedule(
 	if err != nil {
 		return Schedule{}, err
 	}
-	selected, standings := engine.Select(rules, at)
+	selected, statuses := engine.Select(rules, at)
 	schedule := Schedule{
 		PublisherID: publisher, At: at, Strategies: make([]ScheduledStrategy, 0, len(versions)),
 	}
@@ -69,7 +69,7 @@ func (s *Service) Schedule(
 	for i, v := range versions {
 		schedule.Strategies = append(schedule.Strategies, ScheduledStrategy{
 			v.ID, v.Name, uint32(v.Version), rules[i].ValidFrom, rules[i].ValidUntil, rules[i].Hours,
-			rules[i].TimeZone, standings[i],
+			rules[i].TimeZone, statuses[i],
 		})
 	}
 	return schedule, nil

@@ -46,16 +46,16 @@ func TestTheMostSpecificActiveStrategyAnswers(t *testing.T) {
 			require.NoError(t, err)
 			return v
 		}
-		scheduled := func(at string) (selected int64, standings []engine.Standing) {
+		scheduled := func(at string) (selected int64, statuses []engine.SelectionStatus) {
 			day, err := time.Parse(time.RFC3339, at)
 			require.NoError(t, err)
 			found, err := f.Schedule(t.Context(), f.siteA, 0, day)
 			require.NoError(t, err)
 			require.Equal(t, day.UTC(), found.At)
 			for _, v := range found.Strategies {
-				standings = append(standings, v.Standing)
+				statuses = append(statuses, v.SelectionStatus)
 			}
-			return found.StrategyID, standings
+			return found.StrategyID, statuses
 		}
 		always, err := f.Schedule(t.Context(), f.siteA, 0, time.Time{})
 		require.NoError(t, err)
@@ -67,25 +67,25 @@ func TestTheMostSpecificActiveStrategyAnswers(t *testing.T) {
 		require.EqualValues(t, 2, sale.Version, "two versions of one name are active")
 
 		for at, c := range map[string]struct {
-			selected  int64
-			standings []engine.Standing
+			selected int64
+			statuses []engine.SelectionStatus
 		}{
 			"2026-11-26T20:59:59Z": {
-				always.StrategyID, []engine.Standing{engine.Selected, engine.OutsideHours, engine.NotYetValid},
+				always.StrategyID, []engine.SelectionStatus{engine.Selected, engine.OutsideHours, engine.NotYetValid},
 			},
 			"2026-11-26T21:00:00Z": {
-				night.ID, []engine.Standing{engine.WiderHours, engine.Selected, engine.NotYetValid},
+				night.ID, []engine.SelectionStatus{engine.WiderHours, engine.Selected, engine.NotYetValid},
 			},
 			"2026-11-27T01:00:00+01:00": {
-				sale.ID, []engine.Standing{engine.WiderValidity, engine.WiderValidity, engine.Selected},
+				sale.ID, []engine.SelectionStatus{engine.WiderValidity, engine.WiderValidity, engine.Selected},
 			},
 			"2026-11-28T00:00:00Z": {
-				night.ID, []engine.Standing{engine.WiderHours, engine.Selected, engine.NoLongerValid},
+				night.ID, []engine.SelectionStatus{engine.WiderHours, engine.Selected, engine.NoLongerValid},
 			},
 		} {
-			selected, standings := scheduled(at)
+			selected, statuses := scheduled(at)
 			require.Equal(t, c.selected, selected, at)
-			require.Equal(t, c.standings, standings, at)
+			require.Equal(t, c.statuses, statuses, at)
 		}
 
 		// Negotiations begin with the selected version, and keep it.

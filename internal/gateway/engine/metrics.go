@@ -14,11 +14,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
 )
 
-// Figures measure an agreement, for the publisher's analytics. The publisher's utility is the score. The
+// Metrics measure an agreement, for the publisher's analytics. The publisher's utility is the score. The
 // client's utility is estimated with the same weights: the first proposal contains the ideal terms, and the
 // price part falls from full weight at the lowest proposal to 0 at the highest counter offer price. No
 // agreement is worth 0 to both.
-type Figures struct {
+type Metrics struct {
 	// Publisher and Client are the agreement's utilities, in millionths.
 	Publisher terms.Decimal `json:"publisher_utility"`
 	Client    terms.Decimal `json:"client_utility"`
@@ -37,35 +37,35 @@ type Figures struct {
 // priceSteps is how many price steps from minimum to maximum are compared.
 const priceSteps = 200
 
-// Measure returns the figures of an agreement. The proposals are the client's, in order: at least one.
+// Measure returns the metrics of an agreement. The proposals are the client's, in order: at least one.
 // Outcomes combine 201 prices from the minimum to the maximum, the strategy's limits and preferences, and all
 // values in the proposals and the agreement.
-func Measure(s *Strategy, proposals []terms.Terms, agreed terms.Terms) (Figures, error) {
+func Measure(s *Strategy, proposals []terms.Terms, agreed terms.Terms) (Metrics, error) {
 	if len(proposals) == 0 {
-		return Figures{}, errors.New("figures: no proposals; pass the client's proposals")
+		return Metrics{}, errors.New("metrics: no proposals; pass the client's proposals")
 	}
 	for _, t := range append(slices.Clone(proposals), agreed) {
 		if err := t.Validate(); err != nil {
-			return Figures{}, fmt.Errorf("figures: %w", err)
+			return Metrics{}, fmt.Errorf("metrics: %w", err)
 		}
 	}
 	o := newOutcomes(s, proposals, agreed)
 	domain, problem, err := o.problem()
 	if err != nil {
-		return Figures{}, fmt.Errorf("figures: %w", err)
+		return Metrics{}, fmt.Errorf("metrics: %w", err)
 	}
 	publisher, client := Score(s, agreed).Total, o.client(agreed)
 	utilities := [2]fixed.Number{wide(publisher), wide(client)}
 	nash := problem.Nash()[0]
-	figures := Figures{
+	metrics := Metrics{
 		Publisher: publisher, Client: client, NashProduct: publisher * client / One, NashShare: One,
 		Nash: o.terms(domain, nash.Outcome), ParetoEfficient: problem.IsEfficient(utilities),
 		ParetoDistance: terms.Decimal(problem.Distances(utilities).Pareto / millionth),
 	}
 	if most := uint64(nash.Utilities[0]/millionth) * uint64(nash.Utilities[1]/millionth); most > 0 {
-		figures.NashShare = terms.Decimal(uint64(publisher*client*One) / most)
+		metrics.NashShare = terms.Decimal(uint64(publisher*client*One) / most)
 	}
-	return figures, nil
+	return metrics, nil
 }
 
 // millionth is a millionth as a number of package fixed.
