@@ -1,4 +1,4 @@
-// Package buyers simulates buyers of licences. They bargain with the rules in package engine, for the engine
+// Package buyers simulates buyers of licenses. They bargain with the rules in package engine, for the engine
 // tests and for the report in docs/GATEWAY.md. The same seed gives the same buyer on every machine.
 package buyers
 

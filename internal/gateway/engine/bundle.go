@@ -26,7 +26,7 @@ type BundleResult struct {
 	// is farthest from acceptance: reject, timeout, counter, approve, in this order.
 	Action Action
 	// Agreed holds each required publisher's accepted terms, in part order, if Action is [Accept]: each
-	// becomes a licence. Otherwise it is empty, and no licence is issued.
+	// becomes a license. Otherwise it is empty, and no license is issued.
 	Agreed []BundleAgreement
 	// Open lists, in part order, the publishers of required parts that are not accepted.
 	Open []int64
@@ -39,7 +39,7 @@ type BundleAgreement struct {
 }
 
 // Combine returns the decision on a bundle. If required is empty, all parts are required; otherwise the
-// listed publishers are, and the others get no licence. It returns an error with [ErrBundle] if there is no
+// listed publishers are, and the others get no license. It returns an error with [ErrBundle] if there is no
 // part, or too many, if a publisher occurs twice, or if a listed publisher's part is missing.
 func Combine(parts []BundlePart, required []int64) (BundleResult, error) {
 	if len(parts) == 0 || len(parts) > MaxBundle {

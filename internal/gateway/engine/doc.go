@@ -1,4 +1,4 @@
-// Package engine implements the rules that a publisher's strategy uses to answer a client's licence
+// Package engine implements the rules that a publisher's strategy uses to answer a client's license
 // proposals. It reads no clock, does no input or output, and computes with integers only: the same arguments
 // give the same answer on every machine.
 //

@@ -7,7 +7,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
 )
 
-// A client asks for a licence twice. The second proposal scores 0.92 and is accepted.
+// A client asks for a license twice. The second proposal scores 0.92 and is accepted.
 func Example() {
 	strategy, err := engine.ParseStrategy([]byte(`{"min_price_per_fetch_micro": 1000,
 		"preferred_price_per_fetch_micro": 2000, "max_price_per_fetch_micro": 5000}`))

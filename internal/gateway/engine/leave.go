@@ -25,7 +25,7 @@ const (
 	LeavePrice LeaveReason = "price"
 	// LeaveTerms: the opposite party's terms, apart from the price, are not acceptable.
 	LeaveTerms LeaveReason = "terms"
-	// LeaveCancelled: the party does not want the licence any more.
+	// LeaveCancelled: the party does not want the license any more.
 	LeaveCancelled LeaveReason = "cancelled"
 	LeaveOther     LeaveReason = "other"
 )

@@ -46,7 +46,7 @@ type Strategy struct {
 	PreferredBurstRPS   uint32 `json:"preferred_burst_rps"`
 	MaxBurstRPS         uint32 `json:"max_burst_rps"`
 
-	// AllowedPurposes lists the uses that a licence can permit: at least one.
+	// AllowedPurposes lists the uses that a license can permit: at least one.
 	AllowedPurposes []terms.Purpose `json:"allowed_purposes"`
 	// PreferredPurposes are part of the score, and allowed. If empty, all purposes get the full score.
 	PreferredPurposes []terms.Purpose `json:"preferred_purposes"`
@@ -67,7 +67,7 @@ type Strategy struct {
 	ApprovalAbove uint64 `json:"approval_above_micro"`
 	// ApprovalSeconds is the time for approval.
 	ApprovalSeconds uint32 `json:"approval_seconds"`
-	// LicenseSeconds is a licence's validity after the agreement.
+	// LicenseSeconds is a license's validity after the agreement.
 	LicenseSeconds uint32 `json:"license_seconds"`
 
 	// ValidFrom and ValidUntil limit the negotiations that the version is used for, by their start: from

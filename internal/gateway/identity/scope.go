@@ -16,10 +16,11 @@ const (
 	Negotiate Scope = "negotiate"
 	// NegotiationsRead permits listing and reading all negotiations of the publisher or client.
 	NegotiationsRead Scope = "negotiations:read"
-	LicencesRead     Scope = "licences:read"
-	LicencesWrite    Scope = "licences:write"
-	StrategiesRead   Scope = "strategies:read"
-	StrategiesWrite  Scope = "strategies:write"
+	// LicensesRead and LicensesWrite are stored with API keys, so their text keeps the earlier spelling.
+	LicensesRead    Scope = "licences:read"
+	LicensesWrite   Scope = "licences:write"
+	StrategiesRead  Scope = "strategies:read"
+	StrategiesWrite Scope = "strategies:write"
 	// ApprovalsWrite permits approving and refusing negotiations that await approval.
 	ApprovalsWrite Scope = "approvals:write"
 	AnalyticsRead  Scope = "analytics:read"
@@ -33,13 +34,13 @@ const (
 // scopes maps each kind of caller to the scopes.
 var scopes = map[Kind][]Scope{
 	Anonymous: {Negotiate},
-	Client:    {Negotiate, NegotiationsRead, LicencesRead, KeysWrite},
+	Client:    {Negotiate, NegotiationsRead, LicensesRead, KeysWrite},
 	Publisher: {
-		NegotiationsRead, LicencesRead, LicencesWrite, StrategiesRead, StrategiesWrite, ApprovalsWrite,
+		NegotiationsRead, LicensesRead, LicensesWrite, StrategiesRead, StrategiesWrite, ApprovalsWrite,
 		AnalyticsRead, AuditRead, KeysWrite,
 	},
 	Administrator: {
-		NegotiationsRead, LicencesRead, LicencesWrite, StrategiesRead, StrategiesWrite, ApprovalsWrite,
+		NegotiationsRead, LicensesRead, LicensesWrite, StrategiesRead, StrategiesWrite, ApprovalsWrite,
 		AnalyticsRead, AuditRead, KeysWrite, Administer,
 	},
 }

@@ -25,9 +25,9 @@ func proposal(price int) object {
 	return object{"publisher_hostname": "site-a.local", "proposed_terms": at(price)}
 }
 
-// A registered client finds a publisher, negotiates, accepts, and reads the licence, which contains the
+// A registered client finds a publisher, negotiates, accepts, and reads the license, which contains the
 // registered name, over HTTP and over stdio.
-func TestNegotiationBecomesALicence(t *testing.T) {
+func TestNegotiationBecomesALicense(t *testing.T) {
 	for _, over := range []string{"HTTP", "stdio"} {
 		t.Run(over, func(t *testing.T) {
 			g := newGateway(t)
@@ -72,10 +72,10 @@ func TestNegotiationBecomesALicence(t *testing.T) {
 			require.Equal(t, uri, resources.Resources[0].URI)
 			read, err := client.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri})
 			require.NoError(t, err)
-			var licence service.Licence
-			require.NoError(t, json.Unmarshal([]byte(read.Contents[0].Text), &licence))
-			require.Equal(t, "OpenAI", licence.Policy.Rules[0].Agent)
-			require.Equal(t, countered.Reply.Terms.Price, uint64(licence.Policy.Rules[0].PricePerFetch))
+			var license service.License
+			require.NoError(t, json.Unmarshal([]byte(read.Contents[0].Text), &license))
+			require.Equal(t, "OpenAI", license.Policy.Rules[0].Agent)
+			require.Equal(t, countered.Reply.Terms.Price, uint64(license.Policy.Rules[0].PricePerFetch))
 			var status mcp.StatusAnswer
 			client.call("get_negotiation_status", object{"negotiation_id": id}, &status)
 			require.Equal(t, uri, status.LicenseURI)
@@ -85,7 +85,7 @@ func TestNegotiationBecomesALicence(t *testing.T) {
 	}
 }
 
-// Another client and an anonymous caller see neither the negotiation nor the licence.
+// Another client and an anonymous caller see neither the negotiation nor the license.
 func TestClientsAreIsolated(t *testing.T) {
 	g := newGateway(t)
 	g.publisher(t, "site-a.local", "Site A")
@@ -107,8 +107,8 @@ func TestClientsAreIsolated(t *testing.T) {
 	}
 }
 
-// An anonymous caller can negotiate, and gets no licence: it lacks a verified name.
-func TestAnonymousCallerGetsNoLicence(t *testing.T) {
+// An anonymous caller can negotiate, and gets no license: it lacks a verified name.
+func TestAnonymousCallerGetsNoLicense(t *testing.T) {
 	g := newGateway(t)
 	g.publisher(t, "site-a.local", "Site A")
 	for _, anonymous := range []agent{g.agent(t, ""), g.stdio(t, "")} {
@@ -236,7 +236,7 @@ func TestBundle(t *testing.T) {
 	require.Len(t, accepted.Answers, 2)
 	resources, err := client.ListResources(t.Context(), nil)
 	require.NoError(t, err)
-	require.Len(t, resources.Resources, 2, "one licence each")
+	require.Len(t, resources.Resources, 2, "one license each")
 }
 
 // An agent refused because all places are taken leaves a negotiation, and proposes again.

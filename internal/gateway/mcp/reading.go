@@ -19,7 +19,7 @@ type statusArguments struct {
 type StatusAnswer struct {
 	Negotiation *service.Negotiation `json:"negotiation,omitempty"`
 	Rounds      []Round              `json:"rounds,omitempty"`
-	LicenseURI  string               `json:"license_uri,omitempty" jsonschema:"resource of the licence"`
+	LicenseURI  string               `json:"license_uri,omitempty" jsonschema:"resource of the license"`
 	common
 }
 

@@ -31,7 +31,7 @@ func whole(most float64, description string) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "integer", Minimum: new(0.0), Maximum: &most, Description: description}
 }
 
-// termsSchema returns the schema for licence terms, with the ranges that [terms.Terms.Validate] checks.
+// termsSchema returns the schema for license terms, with the ranges that [terms.Terms.Validate] checks.
 func termsSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{
 		Type:     "object",

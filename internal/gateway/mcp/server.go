@@ -4,7 +4,7 @@
 //	server, err := mcp.New(mcp.Config{Service: s, Caller: mcp.CallerOfRequest})
 //	mux.Handle("/mcp", mcp.Handler(server, authenticator, mcp.HTTPConfig{}))
 //
-// Clients negotiate licences with tools, and read their licences as resources. A client's name comes from the
+// Clients negotiate licenses with tools, and read their licenses as resources. A client's name comes from the
 // registration: a request with client_name is refused. No argument reaches another party as text, and no
 // result contains another party's text: publisher names are left out, and reasons come from the gateway.
 //
@@ -56,11 +56,11 @@ func CallerOfEnvironment(
 	return func(ctx context.Context) (identity.Caller, error) { return a.FromEnvironment(ctx, lookup) }
 }
 
-const instructions = `Negotiate licences for the content of publishers. Call list_publishers,
+const instructions = `Negotiate licenses for the content of publishers. Call list_publishers,
 get_publisher_strategy, then propose_license_terms. The publisher answers at once: with "counter" call
 counter_offer, or accept_terms with the round that you read. Prices are whole micro units of the publisher's
 currency per fetch: 1800 is 0.0018. An agreement above an amount that the publisher sets, by default 1,000
-units of the currency, has the action "approve" and waits for the publisher. Follow "next" in each answer. The licence of an accepted negotiation is
+units of the currency, has the action "approve" and waits for the publisher. Follow "next" in each answer. The license of an accepted negotiation is
 the resource license_uri; it has the name of your registration, which no argument changes.`
 
 type server struct{ Config }
@@ -79,7 +79,7 @@ func New(c Config) (*mcp.Server, error) {
 			Prompts: &mcp.PromptCapabilities{},
 		}})
 	s.addTools(m)
-	s.addLicences(m)
+	s.addLicenses(m)
 	m.AddReceivingMiddleware(refuseName)
 	return m, nil
 }

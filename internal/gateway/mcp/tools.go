@@ -15,7 +15,7 @@ import (
 // addTools adds the tools of the gateway.
 func (s *server) addTools(m *mcp.Server) {
 	add(m, s, &mcp.Tool{
-		Name: "propose_license_terms", Title: "Propose licence terms",
+		Name: "propose_license_terms", Title: "Propose license terms",
 		Description: "Opens a negotiation with a publisher, or one with each publisher of a bundle. The " +
 			"publisher answers at once.", Annotations: negotiating(),
 	}, s.propose)
@@ -37,7 +37,7 @@ func (s *server) addTools(m *mcp.Server) {
 	}, s.leave)
 	add(m, s, &mcp.Tool{
 		Name: "get_negotiation_status", Title: "Read a negotiation",
-		Description: "Reads a negotiation of the caller with its history. It generates the licence of an " +
+		Description: "Reads a negotiation of the caller with its history. It generates the license of an " +
 			"accepted one.",
 		Annotations: &mcp.ToolAnnotations{
 			DestructiveHint: new(false), IdempotentHint: true, OpenWorldHint: new(false),
@@ -103,8 +103,8 @@ func add[In, Out any, P answer[Out]](
 // Reply is the publisher's answer in a negotiation.
 type Reply struct {
 	service.Answer
-	// LicenseURI identifies the licence resource; empty if none.
-	LicenseURI string `json:"license_uri,omitempty" jsonschema:"resource of the licence"`
+	// LicenseURI identifies the license resource; empty if none.
+	LicenseURI string `json:"license_uri,omitempty" jsonschema:"resource of the license"`
 	Next       string `json:"next" jsonschema:"what to do next in this negotiation"`
 }
 
@@ -253,7 +253,7 @@ func nextOf(replies []Reply) string {
 	return "each answer has its next step"
 }
 
-// replies adds the licences and the next steps to answers.
+// replies adds the licenses and the next steps to answers.
 func (s *server) replies(ctx context.Context, caller identity.Caller, answers []service.Answer) []Reply {
 	var replies []Reply
 	for _, given := range answers {
@@ -265,23 +265,23 @@ func (s *server) replies(ctx context.Context, caller identity.Caller, answers []
 	return replies
 }
 
-// after generates an accepted negotiation's licence and returns it, with the next step.
+// after generates an accepted negotiation's license and returns it, with the next step.
 func (s *server) after(
 	ctx context.Context, caller identity.Caller, n *service.Negotiation,
-) (licence, next string) {
+) (license, next string) {
 	switch n.Status {
 	case engine.Accepted:
 		if caller.Kind != identity.Client {
-			return "", "the terms are agreed, without a licence: it needs the name of a registered client"
+			return "", "the terms are agreed, without a license: it needs the name of a registered client"
 		}
-		generated, _, err := s.Service.GenerateLicence(ctx, caller, n.ID)
+		generated, _, err := s.Service.GenerateLicense(ctx, caller, n.ID)
 		if err != nil {
 			problem, _ := s.problemOf(ctx, "license", err)
-			return "", "the terms are agreed; the licence was not generated (" + problem.Code +
+			return "", "the terms are agreed; the license was not generated (" + problem.Code +
 				"): call get_negotiation_status to generate it"
 		}
-		n.LicenceID = generated.ID
-		return licenceURI(generated.ID), "the terms are agreed: read the resource license_uri"
+		n.LicenseID = generated.ID
+		return licenseURI(generated.ID), "the terms are agreed: read the resource license_uri"
 	case engine.AwaitingApproval:
 		return "", "the publisher must approve until deadline_at: call get_negotiation_status every minute"
 	case engine.Rejected, engine.TimedOut:

@@ -219,7 +219,7 @@ func (r *Report) complete(record *llm.Record) {
 	}
 }
 
-// facts is the part of a model's facts about licences. Prices are in the other parts.
+// facts is the part of a model's facts about licenses. Prices are in the other parts.
 type facts struct {
 	Currency string       `json:"currency"`
 	Style    engine.Style `json:"negotiation_style"`

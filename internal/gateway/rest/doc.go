@@ -1,5 +1,5 @@
 // Package rest implements the gateway's HTTP APIs: [Negotiation] for negotiations and their management, and
-// [Licensing] for licences. Both describe themselves at /openapi.json (OpenAPI 3.1).
+// [Licensing] for licenses. Both describe themselves at /openapi.json (OpenAPI 3.1).
 //
 //	server := rest.NewServer(rest.Negotiation(rest.Config{Service: s, Authenticator: a}))
 //	err := server.Serve(listener)

@@ -9,7 +9,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 )
 
-const licensingHelp = `Licences to the content of publishers. A client reads those that it holds, a publisher
+const licensingHelp = `Licenses to the content of publishers. A client reads those that it holds, a publisher
 those that it has granted.`
 
 type revocationBody struct {
@@ -19,22 +19,22 @@ type revocationBody struct {
 // Licensing returns the handler of the licensing API.
 func Licensing(config Config) http.Handler {
 	return newHandler(config, "Haggle licensing API", licensingHelp, func(a *api) {
-		add(a, http.MethodGet, "/api/licenses", "list-licenses", "List the caller's licences", http.StatusOK,
+		add(a, http.MethodGet, "/api/licenses", "list-licenses", "List the caller's licenses", http.StatusOK,
 			func(ctx context.Context, caller identity.Caller, in *NumberedPage) (
-				store.List[service.Licence], error,
+				store.List[service.License], error,
 			) {
-				return a.Service.Licences(ctx, caller, in.page())
+				return a.Service.Licenses(ctx, caller, in.page())
 			})
-		add(a, http.MethodGet, "/api/licenses/{id}", "get-license", "Read a licence", http.StatusOK,
-			func(ctx context.Context, caller identity.Caller, in *ByNumber) (service.Licence, error) {
-				return a.Service.Licence(ctx, caller, in.ID)
+		add(a, http.MethodGet, "/api/licenses/{id}", "get-license", "Read a license", http.StatusOK,
+			func(ctx context.Context, caller identity.Caller, in *ByNumber) (service.License, error) {
+				return a.Service.License(ctx, caller, in.ID)
 			})
-		add(a, http.MethodPost, "/api/licenses/{id}/revoke", "revoke-license", "Revoke a licence",
+		add(a, http.MethodPost, "/api/licenses/{id}/revoke", "revoke-license", "Revoke a license",
 			http.StatusOK, func(ctx context.Context, caller identity.Caller, in *struct {
 				ByNumber
 				Body[revocationBody]
-			}) (service.Licence, error) {
-				return a.Service.RevokeLicence(ctx, caller, in.ID, string(in.sent.Reason))
+			}) (service.License, error) {
+				return a.Service.RevokeLicense(ctx, caller, in.ID, string(in.sent.Reason))
 			})
 	})
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
 )
 
-const negotiationHelp = `An AI company's agent asks publishers for licences to their content. Rules of the
-publisher answer each proposal at once. An agreement becomes a licence with the client's verified name.
+const negotiationHelp = `An AI company's agent asks publishers for licenses to their content. Rules of the
+publisher answer each proposal at once. An agreement becomes a license with the client's verified name.
 Prices are whole millionths of the publisher's currency per fetch. An agreement above an amount that the
 publisher sets, by default 1,000 units of the currency, has the action approve and waits for the publisher.`
 
@@ -201,10 +201,10 @@ func (a *api) addNegotiations() {
 			return a.Service.Status(ctx, caller, in.ID)
 		})
 	add(a, http.MethodPost, "/api/negotiations/{id}/generate-license", "generate-license",
-		"Write the licence of an accepted negotiation; a repetition returns the same licence", http.StatusOK,
-		func(ctx context.Context, caller identity.Caller, in *ByUUID) (service.Licence, error) {
-			licence, _, err := a.Service.GenerateLicence(ctx, caller, in.ID)
-			return licence, err
+		"Write the license of an accepted negotiation; a repetition returns the same license", http.StatusOK,
+		func(ctx context.Context, caller identity.Caller, in *ByUUID) (service.License, error) {
+			license, _, err := a.Service.GenerateLicense(ctx, caller, in.ID)
+			return license, err
 		})
 	add(a, http.MethodGet, "/api/approvals", "list-approvals", "List the agreements that wait for approval",
 		http.StatusOK, func(ctx context.Context, caller identity.Caller, in *struct {

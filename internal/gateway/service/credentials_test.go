@@ -196,11 +196,11 @@ func TestTheAuditLogNamesTheCaller(t *testing.T) {
 		}
 		_, err = f.Approve(ctx, f.administrator, service.ApprovalRequest{Negotiation: n.ID, Approved: true})
 		require.NoError(t, err)
-		_, _, err = f.GenerateLicence(ctx, client, n.ID)
+		_, _, err = f.GenerateLicense(ctx, client, n.ID)
 		require.NoError(t, err)
-		licences, err := f.Licences(ctx, publisher, store.Page{})
+		licenses, err := f.Licenses(ctx, publisher, store.Page{})
 		require.NoError(t, err)
-		_, err = f.RevokeLicence(ctx, publisher, licences.Items[0].ID, "not paid")
+		_, err = f.RevokeLicense(ctx, publisher, licenses.Items[0].ID, "not paid")
 		require.NoError(t, err)
 		require.Equal(t, []string{
 			"round by administrator:k", "status by administrator:k", "licence by " + by["client"],

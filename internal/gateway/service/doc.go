@@ -10,7 +10,7 @@
 // # Callers
 //
 // Every method takes the request's [identity.Caller]. Clients and anonymous callers negotiate; publishers
-// manage their own strategies, approvals and licences; administrators register publishers and clients. A
+// manage their own strategies, approvals and licenses; administrators register publishers and clients. A
 // client's name comes from the registration. Another publisher's or client's object is reported as not found,
 // so that ids reveal nothing. Anonymous callers with the same address prefix count as a single client.
 //

@@ -13,14 +13,14 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
 )
 
-func TestADealBecomesALicenceWithTheVerifiedName(t *testing.T) {
+func TestADealBecomesALicenseWithTheVerifiedName(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()
 		opened := f.propose(t, f.openAI, at(1500), "site-a.local")
 		require.Equal(t, engine.Counter, opened.Action)
 		n := opened.Answers[0].Negotiation
 		require.Equal(t, "OpenAI", n.ClientName)
-		_, _, err := f.GenerateLicence(ctx, f.openAI, n.ID)
+		_, _, err := f.GenerateLicense(ctx, f.openAI, n.ID)
 		fails(t, err, service.Conflict, service.CodeStatus)
 
 		answer, err := f.Counter(ctx, f.openAI, service.CounterRequest{Negotiation: n.ID, Terms: at(1600)})
@@ -34,32 +34,32 @@ func TestADealBecomesALicenceWithTheVerifiedName(t *testing.T) {
 		require.Equal(t, engine.Accept, accepted.Answers[0].Action)
 		require.Equal(t, answer.Terms, accepted.Answers[0].Negotiation.FinalTerms)
 
-		licence, created, err := f.GenerateLicence(ctx, f.siteA, n.ID)
+		license, created, err := f.GenerateLicense(ctx, f.siteA, n.ID)
 		require.NoError(t, err)
 		require.True(t, created)
-		require.Equal(t, "OpenAI", licence.Policy.Rules[0].Agent)
-		require.Equal(t, "site-a.local", licence.Policy.Publisher)
-		require.Equal(t, terms.Decimal(answer.Terms.Price), licence.Policy.Rules[0].PricePerFetch)
-		again, created, err := f.GenerateLicence(ctx, f.openAI, n.ID)
+		require.Equal(t, "OpenAI", license.Policy.Rules[0].Agent)
+		require.Equal(t, "site-a.local", license.Policy.Publisher)
+		require.Equal(t, terms.Decimal(answer.Terms.Price), license.Policy.Rules[0].PricePerFetch)
+		again, created, err := f.GenerateLicense(ctx, f.openAI, n.ID)
 		require.NoError(t, err)
 		require.False(t, created)
-		require.Equal(t, licence, again)
+		require.Equal(t, license, again)
 
 		status, err := f.Status(ctx, f.openAI, n.ID)
 		require.NoError(t, err)
-		require.Equal(t, licence.ID, status.LicenceID)
+		require.Equal(t, license.ID, status.LicenseID)
 		require.Len(t, status.Rounds, 5, "two proposals, two answers, one acceptance")
 		for _, caller := range []identity.Caller{f.openAI, f.siteA, f.administrator} {
-			_, err = f.Licence(ctx, caller, licence.ID)
+			_, err = f.License(ctx, caller, license.ID)
 			require.NoError(t, err)
 		}
 		for _, caller := range []identity.Caller{f.claude, f.siteB} {
-			_, err = f.Licence(ctx, caller, licence.ID)
+			_, err = f.License(ctx, caller, license.ID)
 			fails(t, err, service.NotFound, "not_found")
 		}
-		_, err = f.RevokeLicence(ctx, f.siteB, licence.ID, "mistake")
+		_, err = f.RevokeLicense(ctx, f.siteB, license.ID, "mistake")
 		fails(t, err, service.NotFound, "not_found")
-		revoked, err := f.RevokeLicence(ctx, f.siteA, licence.ID, "not paid")
+		revoked, err := f.RevokeLicense(ctx, f.siteA, license.ID, "not paid")
 		require.NoError(t, err)
 		require.False(t, revoked.RevokedAt.IsZero())
 	})
@@ -134,9 +134,9 @@ func TestNegotiationsOfOthersAreNotFound(t *testing.T) {
 		}
 		_, err := f.Counter(ctx, f.siteA, service.CounterRequest{Negotiation: n.ID, Terms: at(1)})
 		fails(t, err, service.Forbidden, "scope-missing")
-		_, _, err = f.GenerateLicence(ctx, f.siteB, n.ID)
+		_, _, err = f.GenerateLicense(ctx, f.siteB, n.ID)
 		fails(t, err, service.NotFound, "not_found")
-		_, _, err = f.GenerateLicence(ctx, f.anonymous, n.ID)
+		_, _, err = f.GenerateLicense(ctx, f.anonymous, n.ID)
 		fails(t, err, service.Forbidden, "scope-missing")
 		_, err = f.Approve(ctx, f.siteB, service.ApprovalRequest{Negotiation: n.ID, Approved: true})
 		fails(t, err, service.NotFound, "not_found")
@@ -151,7 +151,7 @@ func TestNegotiationsOfOthersAreNotFound(t *testing.T) {
 	})
 }
 
-func TestAnonymousClientsNegotiateButGetNoNamedLicence(t *testing.T) {
+func TestAnonymousClientsNegotiateButGetNoNamedLicense(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()
 		opened := f.propose(t, f.anonymous, at(4000), "site-a.local")
@@ -160,7 +160,7 @@ func TestAnonymousClientsNegotiateButGetNoNamedLicence(t *testing.T) {
 		require.Empty(t, n.ClientName)
 		_, err := f.Status(ctx, f.anonymous, n.ID)
 		require.NoError(t, err)
-		_, _, err = f.GenerateLicence(ctx, f.siteA, n.ID)
+		_, _, err = f.GenerateLicense(ctx, f.siteA, n.ID)
 		fails(t, err, service.Conflict, service.CodeUnnamed)
 		_, err = f.Negotiations(ctx, f.anonymous, store.Filter{}, store.Page{})
 		fails(t, err, service.Forbidden, "scope-missing")
@@ -227,7 +227,7 @@ func TestBundlesAreAcceptedTogetherOrNotAtAll(t *testing.T) {
 		require.NotEmpty(t, both.BundleID)
 		for _, answer := range both.Answers {
 			require.Equal(t, engine.Accepted, answer.Negotiation.Status)
-			_, _, err := f.GenerateLicence(ctx, f.openAI, answer.Negotiation.ID)
+			_, _, err := f.GenerateLicense(ctx, f.openAI, answer.Negotiation.ID)
 			require.NoError(t, err)
 		}
 		mixed, err := f.Propose(ctx, f.openAI, service.ProposeRequest{Proposals: []service.Proposal{
@@ -281,7 +281,7 @@ func TestLargeAgreementsWaitForTheirPublisher(t *testing.T) {
 		require.NoError(t, err, "the deadline for activity stands still")
 		require.Equal(t, engine.Accepted, n.Status)
 		require.Equal(t, prepaid(4000), *n.FinalTerms)
-		_, _, err = f.GenerateLicence(ctx, f.openAI, n.ID)
+		_, _, err = f.GenerateLicense(ctx, f.openAI, n.ID)
 		require.NoError(t, err)
 
 		refused := f.propose(t, f.openAI, prepaid(4000), "site-a.local").Answers[0].Negotiation

@@ -39,8 +39,8 @@ type Negotiation struct {
 	AnswerPending bool `json:"answer_pending,omitempty"`
 	// FinalTerms holds an accepted negotiation's agreed terms.
 	FinalTerms *terms.Terms `json:"final_terms,omitempty"`
-	// LicenceID is the licence id; 0 if no licence was generated.
-	LicenceID      int64     `json:"policy_id,omitempty"`
+	// LicenseID is the license id; 0 if no license was generated.
+	LicenseID      int64     `json:"policy_id,omitempty"`
 	InitiatedAt    time.Time `json:"initiated_at"`
 	LastActivityAt time.Time `json:"last_activity_at"`
 	// DeadlineAt is when an open negotiation ends as timeout.
@@ -153,7 +153,7 @@ func viewOf(n store.Negotiation, hostname, currency string) (Negotiation, error)
 	return Negotiation{
 		ID: n.ID, PublisherID: n.Publisher, Publisher: hostname, ClientName: n.ClientName, BundleID: n.Bundle,
 		Status: n.Status, Reason: n.Reason, Codes: engine.CodesOf(n.Reason), Round: n.CurrentRound, Currency: currency,
-		OfferBy: n.OfferBy, CurrentTerms: current, AnswerPending: pending(n), FinalTerms: final, LicenceID: n.Policy,
+		OfferBy: n.OfferBy, CurrentTerms: current, AnswerPending: pending(n), FinalTerms: final, LicenseID: n.License,
 		InitiatedAt: n.InitiatedAt, LastActivityAt: n.LastActivityAt, DeadlineAt: n.Deadline,
 		CompletedAt: n.CompletedAt,
 	}, errors.Join(err, err2)

@@ -17,7 +17,7 @@ import (
 type Client struct {
 	ID   int64            `json:"id"`
 	Kind store.ClientKind `json:"kind"`
-	// Name is the verified name used in licences; empty if the client is anonymous.
+	// Name is the verified name used in licenses; empty if the client is anonymous.
 	Name string `json:"client_name,omitempty"`
 	// PublicKey is a signing client's Ed25519 key in base64url.
 	PublicKey string `json:"public_key,omitempty"`
@@ -58,7 +58,7 @@ const thumbprintLength = (sha256.Size*8 + 5) / 6
 // RegisterClient registers a client under a name that the administrator has verified. The kind follows from
 // the fields: with an Agent and a PublicKey Web Bot Auth, with a PublicKey signed requests, and otherwise API
 // keys, which CreateKey makes. It is for administrators only. It returns Conflict if the name, the key, or
-// the pair of agent and key is registered already or was before: a licence contains the name, so it must
+// the pair of agent and key is registered already or was before: a license contains the name, so it must
 // identify a single client. Names that differ only in case, letter width or spaces count as equal, and so do
 // names with the same UTS 39 skeleton, which look alike.
 func (s *Service) RegisterClient(

@@ -206,7 +206,7 @@ func (t *transaction) checkLimits(
 		Used, Own       int
 		First, FirstOwn queries.NullTime
 	}
-	// An anonymous client's agreement never becomes a licence, so it counts while waiting for approval, too.
+	// An anonymous client's agreement never becomes a license, so it counts while waiting for approval, too.
 	const shared = `anonymous = $4 AND (anonymous OR status <> 'awaiting_approval')`
 	usages, err := collect[usage](ctx, t, `SELECT 0 AS publisher, COUNT(DISTINCT COALESCE(bundle_id, id)) AS used, 0 AS own,
 			MIN(created_at) AS first, NULL AS first_own

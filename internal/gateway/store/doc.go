@@ -1,5 +1,5 @@
 // Package store keeps the gateway's data in PostgreSQL or SQLite: publishers and their strategies, clients
-// and their keys, negotiations, licence policies and the audit log.
+// and their keys, negotiations, licenses and the audit log.
 //
 // Each operation is a single transaction; the caller decides on negotiations in between ([Unit]). An
 // operation on a negotiation locks the row. If another transaction holds the lock, the operation returns

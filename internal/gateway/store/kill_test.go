@@ -64,7 +64,7 @@ func workForever(address string, client int64, publishers []int64, run int) erro
 	return <-failed
 }
 
-// deal is a whole negotiation: two rounds, the acceptance and the licence.
+// deal is a whole negotiation: two rounds, the acceptance and the license.
 func (s *Store) deal(ctx context.Context, client, publisher int64, name string,
 	committed func(key, id string)) error {
 	key := func(step string) *Key { return &Key{Owner: "child", Key: name + "-" + step, BodyHash: "body"} }
@@ -85,7 +85,7 @@ func (s *Store) deal(ctx context.Context, client, publisher int64, name string,
 		return err
 	}
 	committed(name+"-accept", id)
-	_, _, err = s.GenerateLicence(ctx, id, json.RawMessage(`{}`))
+	_, _, err = s.GenerateLicense(ctx, id, json.RawMessage(`{}`))
 	return err
 }
 

@@ -223,7 +223,7 @@ func TestALockedNegotiationIsInProgress(t *testing.T) {
 			func(states []State) (Outcome, error) {
 				_, err := other.Round(t.Context(), RoundRequest{Negotiations: []string{n.ID}}, counter)
 				require.ErrorIs(t, err, ErrInProgress)
-				_, _, err = other.GenerateLicence(t.Context(), n.ID, nil)
+				_, _, err = other.GenerateLicense(t.Context(), n.ID, nil)
 				require.ErrorIs(t, err, ErrInProgress)
 				if f.Dialect == Postgres {
 					ended, err := other.Sweep(t.Context(), 1)

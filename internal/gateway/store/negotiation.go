@@ -36,8 +36,8 @@ type Negotiation struct {
 	FinalTerms   json.RawMessage
 	// AgreedPriceMicro is the price per fetch in FinalTerms, in millionths of the publisher's currency.
 	AgreedPriceMicro *int64
-	// Policy is the licence id; zero if there is none.
-	Policy      int64
+	// License is the license id; zero if there is none.
+	License     int64
 	InitiatedBy engine.Party
 	InitiatedAt time.Time
 	// CompletedAt is zero unless the status is final.
@@ -58,7 +58,7 @@ func negotiationOf(row queries.Negotiation) Negotiation {
 		InitialProposal: json.RawMessage(row.InitialProposal), CurrentTerms: json.RawMessage(row.CurrentTerms),
 		OfferBy: engine.Party(row.CurrentOfferBy), FinalTerms: json.RawMessage(row.FinalTerms),
 		AgreedPriceMicro: row.AgreedPriceMicro,
-		Policy:           int64(row.GeneratedPolicyID), InitiatedBy: engine.Party(row.InitiatedBy),
+		License:          int64(row.GeneratedPolicyID), InitiatedBy: engine.Party(row.InitiatedBy),
 		InitiatedAt: time.Time(row.InitiatedAt), CompletedAt: time.Time(row.CompletedAt),
 		LastActivityAt: time.Time(row.LastActivityAt), Deadline: time.Time(row.DeadlineAt),
 		CreatedAt: time.Time(row.CreatedAt), UpdatedAt: time.Time(row.UpdatedAt),
@@ -74,7 +74,7 @@ func (n *Negotiation) row() queries.AddNegotiationParams {
 		Status: string(n.Status), Reason: n.Reason, CurrentRound: int64(n.CurrentRound), InitialProposal: queries.JSON(n.InitialProposal),
 		CurrentTerms: queries.JSON(n.CurrentTerms), CurrentOfferBy: queries.NullText(n.OfferBy),
 		FinalTerms: queries.JSON(n.FinalTerms), AgreedPriceMicro: n.AgreedPriceMicro,
-		GeneratedPolicyID: queries.NullNumber(n.Policy), InitiatedBy: string(n.InitiatedBy),
+		GeneratedPolicyID: queries.NullNumber(n.License), InitiatedBy: string(n.InitiatedBy),
 		InitiatedAt: queries.NullTime(n.InitiatedAt), CompletedAt: queries.NullTime(n.CompletedAt),
 		LastActivityAt: queries.NullTime(n.LastActivityAt), DeadlineAt: queries.NullTime(n.Deadline),
 		AuditLength: n.head.Length, AuditHead: n.head.Hash,
@@ -88,7 +88,7 @@ func (n *Negotiation) update() queries.UpdateNegotiationParams {
 		ID: n.ID, Status: string(n.Status), Reason: n.Reason, CurrentRound: int64(n.CurrentRound),
 		CurrentTerms: queries.JSON(n.CurrentTerms), CurrentOfferBy: queries.NullText(n.OfferBy),
 		FinalTerms: queries.JSON(n.FinalTerms), AgreedPriceMicro: n.AgreedPriceMicro,
-		GeneratedPolicyID: queries.NullNumber(n.Policy), CompletedAt: queries.NullTime(n.CompletedAt),
+		GeneratedPolicyID: queries.NullNumber(n.License), CompletedAt: queries.NullTime(n.CompletedAt),
 		LastActivityAt: queries.NullTime(n.LastActivityAt), DeadlineAt: queries.NullTime(n.Deadline),
 		AuditLength: n.head.Length, AuditHead: n.head.Hash,
 		UpdatedAt: queries.NullTime(n.UpdatedAt),

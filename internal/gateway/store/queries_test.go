@@ -24,7 +24,7 @@ func TestAColumnOfALaterVersionChangesNothing(t *testing.T) {
 			require.NoError(t, err)
 			_, err = f.Clients(t.Context(), Page{})
 			require.NoError(t, err)
-			_, err = f.Policies(t.Context(), 0, 0, Page{})
+			_, err = f.Licenses(t.Context(), 0, 0, Page{})
 			require.NoError(t, err)
 			_, err = f.Keys(t.Context(), f.publisher.ID, 0, Page{})
 			require.NoError(t, err)

@@ -14,7 +14,7 @@ import (
 )
 
 // A negotiation goes through all states, and every row is in the database.
-func TestANegotiationEndsWithALicence(t *testing.T) {
+func TestANegotiationEndsWithALicense(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		n := f.negotiate(t)
 		require.Equal(t, engine.Negotiating, n.Status)
@@ -30,7 +30,7 @@ func TestANegotiationEndsWithALicence(t *testing.T) {
 			})
 		require.NoError(t, err)
 		require.JSONEq(t, `{"round": 2}`, string(result.Answer))
-		_, _, err = f.GenerateLicence(t.Context(), n.ID, nil)
+		_, _, err = f.GenerateLicense(t.Context(), n.ID, nil)
 		require.EqualError(t, err, "negotiation is negotiating")
 
 		accept := AcceptRequest{Client: n.Client, Offers: []Offer{{n.ID, 2}}}
@@ -50,20 +50,20 @@ func TestANegotiationEndsWithALicence(t *testing.T) {
 		require.Equal(t, start.Add(time.Minute), stored.CompletedAt)
 		require.Equal(t, start, stored.InitiatedAt)
 
-		licence, created, err := f.GenerateLicence(t.Context(), n.ID, stored.FinalTerms)
+		license, created, err := f.GenerateLicense(t.Context(), n.ID, stored.FinalTerms)
 		require.NoError(t, err)
 		require.True(t, created)
-		again, created, err := f.GenerateLicence(t.Context(), n.ID, stored.FinalTerms)
+		again, created, err := f.GenerateLicense(t.Context(), n.ID, stored.FinalTerms)
 		require.NoError(t, err)
 		require.False(t, created)
-		require.Equal(t, licence, again)
+		require.Equal(t, license, again)
 		require.EqualValues(t, 1, count(t, f.db, `SELECT COUNT(*) FROM policies`))
 		stored, err = f.Negotiation(t.Context(), n.ID)
 		require.NoError(t, err)
-		require.Equal(t, licence.ID, stored.Policy)
-		_, err = f.RevokeLicence(t.Context(), n.Publisher+1, n.ID, "other publisher")
+		require.Equal(t, license.ID, stored.License)
+		_, err = f.RevokeLicense(t.Context(), n.Publisher+1, n.ID, "other publisher")
 		require.ErrorIs(t, err, ErrNotFound)
-		revoked, err := f.RevokeLicence(t.Context(), n.Publisher, n.ID, "not paid")
+		revoked, err := f.RevokeLicense(t.Context(), n.Publisher, n.ID, "not paid")
 		require.NoError(t, err)
 		require.Equal(t, start.Add(time.Minute), revoked.RevokedAt)
 

@@ -9,21 +9,21 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/strictjson"
 )
 
-// LicenseVersion is the licence document version.
+// LicenseVersion is the license document version.
 const LicenseVersion = "1.0"
 
-// Limits of licence documents.
+// Limits of license documents.
 const (
 	// MaxName limits publisher and agent names, in characters.
 	MaxName = 253
-	// MaxLicenseSize limits licence documents, in bytes.
+	// MaxLicenseSize limits license documents, in bytes.
 	MaxLicenseSize = 16 * 1024
-	// maxRules limits the rules in a licence.
+	// maxRules limits the rules in a license.
 	maxRules = 16
 )
 
-// License is a licence document, enforced by the publisher's server: a policy's policy_json.
-type License struct {
+// LicenseDocument is a license as the publisher's server enforces it: the JSON field policy_json.
+type LicenseDocument struct {
 	// Version is [LicenseVersion].
 	Version string `json:"version"`
 	// Publisher is a host name.
@@ -46,34 +46,34 @@ type Rule struct {
 	Purpose []Purpose `json:"purpose"`
 	// PrepaidFetches counts the fetches paid in advance.
 	PrepaidFetches uint64 `json:"prepaid_fetches"`
-	// ValidUntil is when the licence ends: a UTC time in whole seconds.
+	// ValidUntil is when the license ends: a UTC time in whole seconds.
 	ValidUntil time.Time `json:"valid_until"`
 }
 
-// NewLicense returns the licence for agreed terms. The licence's end is rounded down to a whole second. It
-// fails with [ErrInvalid] if terms or names are invalid, or validUntil is zero.
-func NewLicense(publisher, agent string, agreed Terms, validUntil time.Time) (License, error) {
+// NewLicenseDocument returns the license for agreed terms. The license's end is rounded down to a whole
+// second. It fails with [ErrInvalid] if terms or names are invalid, or validUntil is zero.
+func NewLicenseDocument(publisher, agent string, agreed Terms, validUntil time.Time) (LicenseDocument, error) {
 	normal := agreed.Normal()
-	license := License{Version: LicenseVersion, Publisher: publisher, Rules: []Rule{{
+	license := LicenseDocument{Version: LicenseVersion, Publisher: publisher, Rules: []Rule{{
 		Agent: agent, Allow: true, PricePerFetch: Decimal(agreed.Price), TokenTTLSeconds: agreed.TTLSeconds,
 		MaxRPS: agreed.BurstRPS, Purpose: normal.Purposes, PrepaidFetches: agreed.PrepaidFetches,
 		ValidUntil: validUntil.UTC().Truncate(time.Second),
 	}}}
 	if err := license.Validate(); err != nil {
-		return License{}, err
+		return LicenseDocument{}, err
 	}
 	return license, nil
 }
 
-// ParseLicense reads and validates a licence document.
-func ParseLicense(data []byte) (License, error) {
-	var license License
+// ParseLicenseDocument reads and validates a license document.
+func ParseLicenseDocument(data []byte) (LicenseDocument, error) {
+	var license LicenseDocument
 	err := strictjson.Decode(data, MaxLicenseSize, &license, "version", "publisher", "rules")
 	if err != nil {
-		return License{}, err
+		return LicenseDocument{}, err
 	}
 	if err := license.Validate(); err != nil {
-		return License{}, err
+		return LicenseDocument{}, err
 	}
 	for at := range license.Rules {
 		rule := &license.Rules[at]
@@ -83,12 +83,12 @@ func ParseLicense(data []byte) (License, error) {
 }
 
 // Validate returns an error with [ErrInvalid] that names the invalid field.
-func (l License) Validate() error {
+func (l LicenseDocument) Validate() error {
 	switch {
 	case l.Version != LicenseVersion:
 		return fmt.Errorf("%w: version: %.40q is unknown; use %q", ErrInvalid, l.Version, LicenseVersion)
 	case len(l.Rules) == 0 || len(l.Rules) > maxRules:
-		return fmt.Errorf("%w: rules: %d; a licence has 1 to %d", ErrInvalid, len(l.Rules), maxRules)
+		return fmt.Errorf("%w: rules: %d; a license has 1 to %d", ErrInvalid, len(l.Rules), maxRules)
 	}
 	if err := CheckName(l.Publisher); err != nil {
 		return fmt.Errorf("%w: publisher: %w", ErrInvalid, err)
@@ -124,4 +124,4 @@ func (r Rule) Terms() Terms {
 }
 
 // Text returns the document as JSON, with the keys in field order.
-func (l License) Text() ([]byte, error) { return json.Marshal(l) }
+func (l LicenseDocument) Text() ([]byte, error) { return json.Marshal(l) }

@@ -1,4 +1,4 @@
-// Package terms defines content licence terms: validation, JSON, and the licence document.
+// Package terms defines content license terms: validation, JSON, and the license document.
 //
 // Prices are whole micro units of the publisher's currency for each fetch: 1,800 is 0.0018. No price is a
 // floating point number.
@@ -32,7 +32,7 @@ const (
 	MaxSize = 4096
 )
 
-// ErrInvalid is wrapped by errors about invalid terms and licences.
+// ErrInvalid is wrapped by errors about invalid terms and licenses.
 var ErrInvalid = errors.New("invalid terms")
 
 // Terms are what a client and a publisher bargain about.

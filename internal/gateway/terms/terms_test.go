@@ -110,26 +110,26 @@ func TestDecimalsAreExact(t *testing.T) {
 	}
 }
 
-func TestLicenceOfTheDocument(t *testing.T) {
+func TestLicenseOfTheDocument(t *testing.T) {
 	agreed := terms.Terms{
 		Price: 1800, TTLSeconds: 600, BurstRPS: 10, PrepaidFetches: 5000,
 		Purposes: []terms.Purpose{terms.Inference},
 	}
 	until := time.Date(2026, 12, 1, 1, 0, 0, 999, time.FixedZone("east", 3600))
-	license, err := terms.NewLicense("site-a.local", "OpenAI", agreed, until)
+	license, err := terms.NewLicenseDocument("site-a.local", "OpenAI", agreed, until)
 	require.NoError(t, err)
 	text, err := license.Text()
 	require.NoError(t, err)
 	require.Equal(t, `{"version":"1.0","publisher":"site-a.local","rules":[{"agent":"OpenAI","allow":true,`+
 		`"price_per_fetch":0.0018,"token_ttl_seconds":600,"max_rps":10,"purpose":["inference"],`+
 		`"prepaid_fetches":5000,"valid_until":"2026-12-01T00:00:00Z"}]}`, string(text))
-	again, err := terms.ParseLicense(text)
+	again, err := terms.ParseLicenseDocument(text)
 	require.NoError(t, err)
 	require.Equal(t, license, again)
 	require.True(t, again.Rules[0].Terms().Equal(agreed))
 }
 
-func TestInvalidLicences(t *testing.T) {
+func TestInvalidLicenses(t *testing.T) {
 	agreed := terms.Terms{Purposes: []terms.Purpose{terms.Search}}
 	until := time.Unix(1, 0)
 	for _, c := range []struct {
@@ -146,16 +146,16 @@ func TestInvalidLicences(t *testing.T) {
 		{"p", "a", terms.Terms{}, until, "purposes: empty"},
 		{"p", "a", agreed, time.Time{}, "valid_until: not set"},
 	} {
-		_, err := terms.NewLicense(c.publisher, c.agent, c.agreed, c.until)
+		_, err := terms.NewLicenseDocument(c.publisher, c.agent, c.agreed, c.until)
 		require.ErrorIs(t, err, terms.ErrInvalid)
 		require.ErrorContains(t, err, c.problem)
 	}
-	valid, err := terms.NewLicense("p", "a", agreed, until)
+	valid, err := terms.NewLicenseDocument("p", "a", agreed, until)
 	require.NoError(t, err)
 	valid.Rules = append(valid.Rules, valid.Rules[0])
 	require.ErrorContains(t, valid.Validate(), `rules[1]: agent "a" has two rules`)
 	valid.Rules = nil
-	require.ErrorContains(t, valid.Validate(), "rules: 0; a licence has 1 to 16")
+	require.ErrorContains(t, valid.Validate(), "rules: 0; a license has 1 to 16")
 	valid.Version = "2.0"
 	require.ErrorContains(t, valid.Validate(), `version: "2.0" is unknown`)
 }
@@ -177,7 +177,7 @@ func FuzzParse(f *testing.F) {
 }
 
 func FuzzParseLicense(f *testing.F) {
-	license, err := terms.NewLicense("site-a.local", "OpenAI",
+	license, err := terms.NewLicenseDocument("site-a.local", "OpenAI",
 		terms.Terms{Price: 1800, Purposes: []terms.Purpose{terms.Search}}, time.Unix(1_800_000_000, 0))
 	require.NoError(f, err)
 	text, err := license.Text()
@@ -185,7 +185,7 @@ func FuzzParseLicense(f *testing.F) {
 	f.Add(text)
 	f.Add([]byte(`{"version":"1.0","publisher":"p","rules":[{"valid_until":"9999-12-31T23:59:59-01:00"}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		parsed, err := terms.ParseLicense(data)
+		parsed, err := terms.ParseLicenseDocument(data)
 		if err != nil {
 			return
 		}
@@ -193,7 +193,7 @@ func FuzzParseLicense(f *testing.F) {
 		require.NoError(t, err)
 		var fields map[string]json.RawMessage
 		require.NoError(t, json.Unmarshal(written, &fields))
-		again, err := terms.ParseLicense(written)
+		again, err := terms.ParseLicenseDocument(written)
 		require.NoError(t, err)
 		require.Equal(t, parsed, again)
 		require.NotErrorIs(t, err, strictjson.ErrInvalid)

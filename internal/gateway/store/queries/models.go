@@ -52,6 +52,16 @@ type FormerClientKey struct {
 	EndedAt   NullTime `db:"ended_at" json:"ended_at"`
 }
 
+type License struct {
+	ID            int64    `db:"id" json:"id"`
+	PublisherID   int64    `db:"publisher_id" json:"publisher_id"`
+	ClientID      int64    `db:"client_id" json:"client_id"`
+	NegotiationID string   `db:"negotiation_id" json:"negotiation_id"`
+	PolicyJSON    JSON     `db:"policy_json" json:"policy_json"`
+	CreatedAt     NullTime `db:"created_at" json:"created_at"`
+	RevokedAt     NullTime `db:"revoked_at" json:"revoked_at"`
+}
+
 type Negotiation struct {
 	ID                string     `db:"id" json:"id"`
 	PublisherID       int64      `db:"publisher_id" json:"publisher_id"`
@@ -93,16 +103,6 @@ type NegotiationRound struct {
 	LLMResponseTimeMs NullNumber `db:"llm_response_time_ms" json:"llm_response_time_ms"`
 	Analysis          JSON       `db:"analysis" json:"analysis"`
 	CreatedAt         NullTime   `db:"created_at" json:"created_at"`
-}
-
-type Policy struct {
-	ID            int64    `db:"id" json:"id"`
-	PublisherID   int64    `db:"publisher_id" json:"publisher_id"`
-	ClientID      int64    `db:"client_id" json:"client_id"`
-	NegotiationID string   `db:"negotiation_id" json:"negotiation_id"`
-	PolicyJSON    JSON     `db:"policy_json" json:"policy_json"`
-	CreatedAt     NullTime `db:"created_at" json:"created_at"`
-	RevokedAt     NullTime `db:"revoked_at" json:"revoked_at"`
 }
 
 type Publisher struct {

@@ -17,9 +17,9 @@ type Querier interface {
 	AddFormerKey(ctx context.Context, arg AddFormerKeyParams) error
 	AddIdempotencyKey(ctx context.Context, arg AddIdempotencyKeyParams) error
 	AddKey(ctx context.Context, arg AddKeyParams) (APIKey, error)
+	AddLicense(ctx context.Context, arg AddLicenseParams) (License, error)
 	AddMessage(ctx context.Context, arg AddMessageParams) error
 	AddNegotiation(ctx context.Context, arg AddNegotiationParams) error
-	AddPolicy(ctx context.Context, arg AddPolicyParams) (Policy, error)
 	AddPublisher(ctx context.Context, arg AddPublisherParams) (Publisher, error)
 	AddRound(ctx context.Context, arg AddRoundParams) error
 	AddStrategy(ctx context.Context, arg AddStrategyParams) (AddStrategyRow, error)
@@ -43,13 +43,13 @@ type Querier interface {
 	KeyWithOwner(ctx context.Context, hash string) (KeyWithOwnerRow, error)
 	// Late returns open negotiations that have passed their deadline; the condition is that of the partial index.
 	Late(ctx context.Context, now NullTime, maxRows int64) ([]Negotiation, error)
+	License(ctx context.Context, id int64) (License, error)
+	LicenseOfNegotiation(ctx context.Context, negotiationID string, publisherID int64) (License, error)
 	LockClient(ctx context.Context, id int64) (Client, error)
 	LockKey(ctx context.Context, id string) (APIKey, error)
 	LockPublisher(ctx context.Context, id int64) (Publisher, error)
 	Negotiation(ctx context.Context, id string) (Negotiation, error)
 	NextVersion(ctx context.Context, publisherID int64, strategyName string) (int64, error)
-	Policy(ctx context.Context, id int64) (Policy, error)
-	PolicyOfNegotiation(ctx context.Context, negotiationID string, publisherID int64) (Policy, error)
 	Publisher(ctx context.Context, id int64) (Publisher, error)
 	PublisherByForms(ctx context.Context, nameKey NullText, skeleton NullText) (Publisher, error)
 	PublisherByHostname(ctx context.Context, hostname string) (Publisher, error)
@@ -57,7 +57,7 @@ type Querier interface {
 	ReplaceKey(ctx context.Context, arg ReplaceKeyParams) (APIKey, error)
 	RevokeAdministratorKeys(ctx context.Context, revokedAt NullTime) error
 	RevokeKey(ctx context.Context, revokedAt NullTime, iD string) (APIKey, error)
-	RevokePolicy(ctx context.Context, revokedAt NullTime, iD int64) (Policy, error)
+	RevokeLicense(ctx context.Context, revokedAt NullTime, iD int64) (License, error)
 	Rounds(ctx context.Context, negotiationID string) ([]NegotiationRound, error)
 	SetActive(ctx context.Context, arg SetActiveParams) error
 	Strategy(ctx context.Context, id int64) (StrategyRow, error)

@@ -16,9 +16,9 @@ type (
 	AddFormerKeyParams          = queries.AddFormerKeyParams
 	AddIdempotencyKeyParams     = queries.AddIdempotencyKeyParams
 	AddKeyParams                = queries.AddKeyParams
+	AddLicenseParams            = queries.AddLicenseParams
 	AddMessageParams            = queries.AddMessageParams
 	AddNegotiationParams        = queries.AddNegotiationParams
-	AddPolicyParams             = queries.AddPolicyParams
 	AddPublisherParams          = queries.AddPublisherParams
 	AddRoundParams              = queries.AddRoundParams
 	AddStrategyParams           = queries.AddStrategyParams
@@ -36,12 +36,12 @@ type (
 	FormerClientKey             = queries.FormerClientKey
 	JSON                        = queries.JSON
 	KeyWithOwnerRow             = queries.KeyWithOwnerRow
+	License                     = queries.License
 	Negotiation                 = queries.Negotiation
 	NegotiationRound            = queries.NegotiationRound
 	NullNumber                  = queries.NullNumber
 	NullText                    = queries.NullText
 	NullTime                    = queries.NullTime
-	Policy                      = queries.Policy
 	Publisher                   = queries.Publisher
 	RecentTotalsRow             = queries.RecentTotalsRow
 	ReplaceKeyParams            = queries.ReplaceKeyParams

@@ -11,36 +11,42 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 )
 
-// Policy is a licence: the publisher's rule for a client.
-type Policy struct {
+// Kinds of audit entries. They are stored, so they keep the earlier spelling.
+const (
+	kindLicense        = "licence"
+	kindLicenseRevoked = "licence_revoked"
+)
+
+// License is the publisher's rule for a client.
+type License struct {
 	// ID is set by the store.
 	ID          int64
 	Publisher   int64
 	Client      int64
 	Negotiation string
-	Policy      json.RawMessage
+	Document    json.RawMessage
 	CreatedAt   time.Time
-	// RevokedAt is zero while the licence is valid.
+	// RevokedAt is zero while the license is valid.
 	RevokedAt time.Time
 }
 
-func policyOf(row queries.Policy) Policy {
-	return Policy{
+func licenseOf(row queries.License) License {
+	return License{
 		ID: row.ID, Publisher: row.PublisherID, Client: row.ClientID, Negotiation: row.NegotiationID,
-		Policy: json.RawMessage(row.PolicyJSON), CreatedAt: time.Time(row.CreatedAt),
+		Document: json.RawMessage(row.PolicyJSON), CreatedAt: time.Time(row.CreatedAt),
 		RevokedAt: time.Time(row.RevokedAt),
 	}
 }
 
-// GenerateLicence writes an accepted negotiation's licence and links both. created is false if a licence
-// exists already; that licence is returned. The document can be empty if a licence exists or the negotiation
+// GenerateLicense writes an accepted negotiation's license and links both. created is false if a license
+// exists already; that license is returned. The document can be empty if a license exists or the negotiation
 // is not accepted. It returns a [StatusError] if the negotiation is not accepted, [ErrNotFound] and
 // [ErrInProgress].
-func (s *Store) GenerateLicence(
+func (s *Store) GenerateLicense(
 	ctx context.Context, negotiation string, document json.RawMessage,
-) (p Policy, created bool, err error) {
+) (l License, created bool, err error) {
 	if err := checkID("negotiation", negotiation); err != nil {
-		return p, false, err
+		return l, false, err
 	}
 	err = s.transact(ctx, func(t *transaction) error {
 		states, _, err := t.lockNegotiations(ctx, RoundRequest{Negotiations: []string{negotiation}})
@@ -51,14 +57,14 @@ func (s *Store) GenerateLicence(
 		switch {
 		case state.Status != engine.Accepted:
 			return &StatusError{Status: state.Status, Reason: state.Reason}
-		case state.Policy != 0:
-			p, err = single(policyName(state.Policy), policyOf)(t.Policy(ctx, state.Policy))
+		case state.License != 0:
+			l, err = single(licenseName(state.License), licenseOf)(t.License(ctx, state.License))
 			return err
 		case len(document) == 0:
 			return ErrInProgress // accepted after the caller read it
 		}
-		result := single("licence of negotiation "+negotiation, policyOf)
-		p, err = result(t.AddPolicy(ctx, queries.AddPolicyParams{
+		result := single("license of negotiation "+negotiation, licenseOf)
+		l, err = result(t.AddLicense(ctx, queries.AddLicenseParams{
 			PublisherID: state.Publisher, ClientID: state.Client, NegotiationID: state.ID,
 			PolicyJSON: queries.JSON(document), CreatedAt: queries.NullTime(state.Now),
 		}))
@@ -66,15 +72,15 @@ func (s *Store) GenerateLicence(
 			return err
 		}
 		created = true
-		return t.record(state, "licence", map[string]any{"policy_id": p.ID, "policy": document},
+		return t.record(state, kindLicense, map[string]any{"policy_id": l.ID, "policy": document},
 			func(n *Negotiation) {
-				n.Policy = p.ID
+				n.License = l.ID
 			})
 	})
 	if err != nil {
-		return Policy{}, false, err
+		return License{}, false, err
 	}
-	return p, created, nil
+	return l, created, nil
 }
 
 // record changes a locked negotiation outside a round, and adds an audit entry.
@@ -95,42 +101,42 @@ func (t *transaction) record(state State, kind string, data any,
 	return nil
 }
 
-// RevokeLicence revokes a negotiation's licence. A licence revoked before keeps the earlier time. It returns
-// [ErrNotFound] if the publisher issued no licence for the negotiation.
-func (s *Store) RevokeLicence(ctx context.Context, publisher int64, negotiation, reason string) (p Policy,
+// RevokeLicense revokes a negotiation's license. A license revoked before keeps the earlier time. It returns
+// [ErrNotFound] if the publisher issued no license for the negotiation.
+func (s *Store) RevokeLicense(ctx context.Context, publisher int64, negotiation, reason string) (l License,
 	err error) {
 	if err := checkID("negotiation", negotiation); err != nil {
-		return p, err
+		return l, err
 	}
-	result := single("licence of negotiation "+negotiation, policyOf)
+	result := single("license of negotiation "+negotiation, licenseOf)
 	err = s.transact(ctx, func(t *transaction) error {
 		states, _, err := t.lockNegotiations(ctx, RoundRequest{Negotiations: []string{negotiation}})
 		if err != nil {
 			return err
 		}
-		p, err = result(t.PolicyOfNegotiation(ctx, negotiation, publisher))
-		if err != nil || !p.RevokedAt.IsZero() {
+		l, err = result(t.LicenseOfNegotiation(ctx, negotiation, publisher))
+		if err != nil || !l.RevokedAt.IsZero() {
 			return err
 		}
-		p, err = result(t.RevokePolicy(ctx, queries.NullTime(states[0].Now), p.ID))
+		l, err = result(t.RevokeLicense(ctx, queries.NullTime(states[0].Now), l.ID))
 		if err != nil {
 			return err
 		}
-		return t.record(states[0], "licence_revoked", map[string]any{"policy_id": p.ID, "reason": reason},
+		return t.record(states[0], kindLicenseRevoked, map[string]any{"policy_id": l.ID, "reason": reason},
 			func(*Negotiation) {})
 	})
-	return p, err
+	return l, err
 }
 
-// Policy returns a licence, or [ErrNotFound].
-func (s *Store) Policy(ctx context.Context, id int64) (Policy, error) {
-	return single(policyName(id), policyOf)(s.read.Policy(ctx, id))
+// License returns a license, or [ErrNotFound].
+func (s *Store) License(ctx context.Context, id int64) (License, error) {
+	return single(licenseName(id), licenseOf)(s.read.License(ctx, id))
 }
 
-func policyName(id int64) string { return fmt.Sprintf("licence %d", id) }
+func licenseName(id int64) string { return fmt.Sprintf("license %d", id) }
 
-// Policies lists the licences of a publisher, a client or both, newest first. Zero selects all.
-func (s *Store) Policies(ctx context.Context, publisher, client int64, page Page) (List[Policy], error) {
+// Licenses lists the licenses of a publisher, a client or both, newest first. Zero selects all.
+func (s *Store) Licenses(ctx context.Context, publisher, client int64, page Page) (List[License], error) {
 	var conditions where
 	if publisher != 0 {
 		conditions = append(conditions, condition{"publisher_id = ", publisher})
@@ -138,6 +144,6 @@ func (s *Store) Policies(ctx context.Context, publisher, client int64, page Page
 	if client != 0 {
 		conditions = append(conditions, condition{"client_id = ", client})
 	}
-	return list(ctx, s, page, policyOf, func(p Policy) Cursor { return numberedCursor(p.CreatedAt, p.ID) },
+	return list(ctx, s, page, licenseOf, func(l License) Cursor { return numberedCursor(l.CreatedAt, l.ID) },
 		"policies", conditions)
 }

@@ -15,26 +15,26 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 )
 
-// licencePrefix begins a licence's address, which ends with the id.
-const licencePrefix = "haggle://licenses/"
+// licensePrefix begins a license's address, which ends with the id.
+const licensePrefix = "haggle://licenses/"
 
-// licenceType is the MIME type of licences.
-const licenceType = "application/json"
+// licenseType is the MIME type of licenses.
+const licenseType = "application/json"
 
-func licenceURI(id int64) string { return licencePrefix + strconv.FormatInt(id, 10) }
+func licenseURI(id int64) string { return licensePrefix + strconv.FormatInt(id, 10) }
 
-// addLicences adds the licences of the caller as resources.
-func (s *server) addLicences(m *mcp.Server) {
+// addLicenses adds the licenses of the caller as resources.
+func (s *server) addLicenses(m *mcp.Server) {
 	m.AddResourceTemplate(&mcp.ResourceTemplate{
-		Name: "license", Title: "Licence", URITemplate: licencePrefix + "{id}", MIMEType: licenceType,
-		Description: "A licence of the caller, as the publisher's server enforces it. It has the verified name " +
+		Name: "license", Title: "License", URITemplate: licensePrefix + "{id}", MIMEType: licenseType,
+		Description: "A license of the caller, as the publisher's server enforces it. It has the verified name " +
 			"of the client; anonymous callers have none.",
-	}, s.readLicence)
-	m.AddReceivingMiddleware(s.listLicences)
+	}, s.readLicense)
+	m.AddReceivingMiddleware(s.listLicenses)
 }
 
-// listLicences adds the caller's licences to the list of resources.
-func (s *server) listLicences(next mcp.MethodHandler) mcp.MethodHandler {
+// listLicenses adds the caller's licenses to the list of resources.
+func (s *server) listLicenses(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, request mcp.Request) (mcp.Result, error) {
 		list, is := request.(*mcp.ListResourcesRequest)
 		if !is {
@@ -42,7 +42,7 @@ func (s *server) listLicences(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		cursor := ""
 		if list.Params != nil {
-			// The SDK does not handle licences, so it did not issue the cursor.
+			// The SDK does not handle licenses, so it did not issue the cursor.
 			cursor, list.Params.Cursor = list.Params.Cursor, ""
 		}
 		answer, err := next(ctx, method, request)
@@ -54,17 +54,17 @@ func (s *server) listLicences(next mcp.MethodHandler) mcp.MethodHandler {
 		if err != nil {
 			return nil, err
 		}
-		if !caller.Has(identity.LicencesRead) {
-			return found, nil // anonymous callers hold no licences
+		if !caller.Has(identity.LicensesRead) {
+			return found, nil // anonymous callers hold no licenses
 		}
-		page, err := s.Service.Licences(ctx, caller, store.Page{After: cursor})
+		page, err := s.Service.Licenses(ctx, caller, store.Page{After: cursor})
 		if err != nil {
 			return nil, s.protocolError(ctx, method, err)
 		}
-		for _, licence := range page.Items {
+		for _, license := range page.Items {
 			found.Resources = append(found.Resources, &mcp.Resource{
-				URI: licenceURI(licence.ID), Name: fmt.Sprintf("license-%d", licence.ID), MIMEType: licenceType,
-				Title: "Licence of " + licence.Policy.Publisher,
+				URI: licenseURI(license.ID), Name: fmt.Sprintf("license-%d", license.ID), MIMEType: licenseType,
+				Title: "License of " + license.Policy.Publisher,
 			})
 		}
 		found.NextCursor = page.Next
@@ -74,20 +74,20 @@ func (s *server) listLicences(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// readLicence reads a licence of the caller.
-func (s *server) readLicence(
+// readLicense reads a license of the caller.
+func (s *server) readLicense(
 	ctx context.Context, request *mcp.ReadResourceRequest,
 ) (*mcp.ReadResourceResult, error) {
 	uri := request.Params.URI
-	id, err := strconv.ParseInt(strings.TrimPrefix(uri, licencePrefix), 10, 64)
-	if err != nil || uri != licenceURI(id) {
+	id, err := strconv.ParseInt(strings.TrimPrefix(uri, licensePrefix), 10, 64)
+	if err != nil || uri != licenseURI(id) {
 		return nil, mcp.ResourceNotFoundError(uri)
 	}
 	caller, err := s.Caller(ctx)
 	if err != nil {
 		return nil, s.protocolError(ctx, "resources/read", err)
 	}
-	licence, err := s.Service.Licence(ctx, caller, id)
+	license, err := s.Service.License(ctx, caller, id)
 	var known *service.Error
 	switch {
 	case errors.As(err, &known) && (known.Kind == service.NotFound || known.Kind == service.Forbidden):
@@ -95,12 +95,12 @@ func (s *server) readLicence(
 	case err != nil:
 		return nil, s.protocolError(ctx, "resources/read", err)
 	}
-	text, err := json.Marshal(licence)
+	text, err := json.Marshal(license)
 	if err != nil {
 		return nil, s.protocolError(ctx, "resources/read", err)
 	}
 	read := &mcp.ReadResourceResult{
-		Contents: []*mcp.ResourceContents{{URI: uri, MIMEType: licenceType, Text: string(text)}},
+		Contents: []*mcp.ResourceContents{{URI: uri, MIMEType: licenseType, Text: string(text)}},
 	}
 	read.CacheScope = "private"
 	return read, nil
