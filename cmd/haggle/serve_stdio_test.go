@@ -11,24 +11,24 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An agent starts "haggle serve --stdio" with a key in the environment, and buys a licence. A key that the
+// An agent starts "haggle serve --stdio" with a key in the environment, and buys a license. A key that the
 // gateway did not issue buys nothing.
-func TestAgentBuysALicenceOverStdio(t *testing.T) {
+func TestAgentBuysALicenseOverStdio(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	t.Setenv("DATABASE_URL", "sqlite:"+filepath.Join(t.TempDir(), "gateway.db"))
 	key := demoCompany(t)
 
-	agent := startLicenceAgent(t, key)
-	answer := proposeLicence(t, agent)
+	agent := startLicenseAgent(t, key)
+	answer := proposeLicense(t, agent)
 	require.False(t, answer.IsError, "%v", answer.Content)
-	licences, err := agent.ListResources(t.Context(), nil)
+	licenses, err := agent.ListResources(t.Context(), nil)
 	require.NoError(t, err)
-	require.Len(t, licences.Resources, 1)
-	licence, err := agent.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: licences.Resources[0].URI})
+	require.Len(t, licenses.Resources, 1)
+	license, err := agent.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: licenses.Resources[0].URI})
 	require.NoError(t, err)
-	require.Contains(t, licence.Contents[0].Text, "Acme AI")
+	require.Contains(t, license.Contents[0].Text, "Acme AI")
 
-	refused := proposeLicence(t, startLicenceAgent(t, key[:len(key)-1]))
+	refused := proposeLicense(t, startLicenseAgent(t, key[:len(key)-1]))
 	require.True(t, refused.IsError)
 	content, err := json.Marshal(refused.StructuredContent)
 	require.NoError(t, err)
@@ -63,7 +63,7 @@ func demoCompany(t *testing.T) string {
 	return ""
 }
 
-func startLicenceAgent(t *testing.T, key string) *mcp.ClientSession {
+func startLicenseAgent(t *testing.T, key string) *mcp.ClientSession {
 	t.Helper()
 	command := exec.Command("haggle", "serve", "--stdio")
 	command.Env = append(os.Environ(), "HAGGLE_API_KEY="+key)
@@ -75,7 +75,7 @@ func startLicenceAgent(t *testing.T, key string) *mcp.ClientSession {
 	return session
 }
 
-func proposeLicence(t *testing.T, agent *mcp.ClientSession) *mcp.CallToolResult {
+func proposeLicense(t *testing.T, agent *mcp.ClientSession) *mcp.CallToolResult {
 	t.Helper()
 	result, err := agent.CallTool(t.Context(), &mcp.CallToolParams{
 		Name: "propose_license_terms",

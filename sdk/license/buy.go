@@ -10,12 +10,12 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 )
 
-// Buy buys a licence from each publisher, sequentially. It bargains with each until a deal, a refusal, or a
+// Buy buys a license from each publisher, sequentially. It bargains with each until a deal, a refusal, or a
 // request limit. It never accepts or proposes terms outside the request.
 //
 // Every request sent carries an idempotency key derived from [Request.ID]: if called again with the same
 // request, as after crashes or errors, Buy resends them, receives the first answers, and continues. It opens
-// no second negotiation, and the agreed licences stay within the budget.
+// no second negotiation, and the agreed licenses stay within the budget.
 //
 // Buy leaves negotiations that it does not continue, to free the publisher's slot: if no deal is reached, or
 // the context ends. When the context has ended, it makes one attempt to leave, limited to 5 s. It cannot
@@ -245,7 +245,7 @@ func (p *purchase) adapt(offer Terms) (reason string) {
 	return ""
 }
 
-// finish sets the outcome of the last answer, and reads the licence.
+// finish sets the outcome of the last answer, and reads the license.
 func (p *purchase) finish(ctx context.Context, sent Terms) error {
 	a := p.answer
 	switch a.Action {
@@ -286,15 +286,15 @@ func (p *purchase) finish(ctx context.Context, sent Terms) error {
 	found, err := p.client.License(ctx, p.Negotiation)
 	switch {
 	case errors.Is(err, ErrUnnamed), errors.Is(err, ErrForbidden):
-		// A licence needs a registered client's name: the deal stands even if there is no licence.
-		p.Reason += "; no licence: " + err.Error()
+		// A license needs a registered client's name: the deal stands even if there is no license.
+		p.Reason += "; no license: " + err.Error()
 		return nil
 	case err != nil:
 		return err
 	}
 	if found.NegotiationID != p.Negotiation || found.Policy.Publisher != p.Publisher ||
 		len(found.Policy.Rules) != 1 || !found.Policy.Rules[0].grants(*p.Terms) {
-		return &permanent{fmt.Errorf("licence %d: is not that of negotiation %s; ask the gateway's operator",
+		return &permanent{fmt.Errorf("license %d: is not that of negotiation %s; ask the gateway's operator",
 			found.ID, p.Negotiation)}
 	}
 	p.License = &found

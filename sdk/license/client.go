@@ -136,7 +136,7 @@ func (c *Client) Strategy(ctx context.Context, hostname string) (PublicStrategy,
 	return repeated(ctx, c, func() (PublicStrategy, error) { return c.gateway.Strategy(ctx, hostname) })
 }
 
-// License returns an accepted negotiation's licence. Errors match [ErrEnded] if the negotiation is not
+// License returns an accepted negotiation's license. Errors match [ErrEnded] if the negotiation is not
 // accepted, and [ErrUnnamed] for anonymous clients.
 func (c *Client) License(ctx context.Context, negotiation string) (License, error) {
 	return repeated(ctx, c, func() (License, error) { return c.gateway.License(ctx, negotiation) })
@@ -147,7 +147,7 @@ func (c *Client) Publishers(ctx context.Context) iter.Seq2[Publisher, error] {
 	return pages(ctx, c, c.gateway.Publishers)
 }
 
-// Licenses lists the client's licences, the newest first. The list ends on error. Over REST it needs
+// Licenses lists the client's licenses, the newest first. The list ends on error. Over REST it needs
 // [Config.LicensingURL].
 func (c *Client) Licenses(ctx context.Context) iter.Seq2[License, error] {
 	return pages(ctx, c, c.gateway.Licenses)

@@ -1,4 +1,4 @@
-// Package license buys licences to publishers' content from a gateway: the AI company's half in negotiations.
+// Package license buys licenses to publishers' content from a gateway: the AI company's half in negotiations.
 //
 //	key := &httpsig.BearerTransport{Origin: "https://gateway.example", APIKey: text}
 //	client, err := license.NewClient(license.Config{
@@ -15,6 +15,6 @@
 // Prices are whole micro units of the publisher's currency for each fetch: 1,800 is 0.0018.
 //
 // Package httpsig provides the credentials: API keys, Ed25519 signatures and Web Bot Auth. Clients that use
-// none are anonymous: they can negotiate, but receive no licence. A [Gateway] is the protocol: the default is
+// none are anonymous: they can negotiate, but receive no license. A [Gateway] is the protocol: the default is
 // REST, and [ConnectMCP] is the Model Context Protocol.
 package license

@@ -10,27 +10,27 @@ import (
 // micros is the number of decimals in a micro-unit price.
 const micros = 6
 
-// License is a licence: the rule that the publisher's server enforces for the client.
+// License is a license: the rule that the publisher's server enforces for the client.
 type License struct {
 	ID            int64    `json:"policy_id"`
 	PublisherID   int64    `json:"publisher_id"`
 	ClientID      int64    `json:"client_id"`
 	NegotiationID string   `json:"negotiation_id"`
 	Policy        Document `json:"policy_json"`
-	// CreatedAt is when the licence was generated.
+	// CreatedAt is when the license was generated.
 	CreatedAt time.Time `json:"created_at"`
-	// RevokedAt is unset if the licence is valid.
+	// RevokedAt is unset if the license is valid.
 	RevokedAt time.Time `json:"revoked_at,omitzero"`
 }
 
-// Document is the licence as the publisher's server reads it.
+// Document is the license as the publisher's server reads it.
 type Document struct {
 	Version   string `json:"version"`
 	Publisher string `json:"publisher"`
 	Rules     []Rule `json:"rules"`
 }
 
-// Rule is an agent's permission under a licence.
+// Rule is an agent's permission under a license.
 type Rule struct {
 	// Agent is the verified name of the client.
 	Agent string `json:"agent"`

@@ -36,12 +36,12 @@ func ExampleClient_Buy() {
 		return
 	}
 	bought := result.Purchases[0]
-	fmt.Println(bought.Outcome, "for", result.CostMicro(), "micro units, licence", bought.License.ID)
+	fmt.Println(bought.Outcome, "for", result.CostMicro(), "micro units, license", bought.License.ID)
 	// Output:
 	// site.example: propose 200, answer counter
 	// site.example: propose 1100, answer counter
 	// site.example: accept 1800, answer accept
-	// deal for 1800000 micro units, licence 7
+	// deal for 1800000 micro units, license 7
 }
 
 // publisherOfTheExample serves a gateway where the publisher accepts at least 0.0018.

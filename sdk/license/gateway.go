@@ -37,7 +37,7 @@ const (
 	LeavePrice LeaveReason = "price"
 	// LeaveTerms: the publisher's terms, apart from the price, are not acceptable.
 	LeaveTerms LeaveReason = "terms"
-	// LeaveCancelled: the client no longer wants the licence.
+	// LeaveCancelled: the client no longer wants the license.
 	LeaveCancelled LeaveReason = "cancelled"
 	LeaveOther     LeaveReason = "other"
 )
@@ -69,8 +69,8 @@ type Gateway interface {
 	Publishers(ctx context.Context, cursor string) (Page[Publisher], error)
 	// Strategy returns the public facts of the strategy of the publisher with a hostname.
 	Strategy(ctx context.Context, hostname string) (PublicStrategy, error)
-	// License returns an accepted negotiation's licence. The gateway generates it if there is none.
+	// License returns an accepted negotiation's license. The gateway generates it if there is none.
 	License(ctx context.Context, negotiation string) (License, error)
-	// Licenses returns the page of the client's licences at a cursor, or the first page for "".
+	// Licenses returns the page of the client's licenses at a cursor, or the first page for "".
 	Licenses(ctx context.Context, cursor string) (Page[License], error)
 }

@@ -23,15 +23,15 @@ func replaced(handler http.Handler, old, with string) http.Handler {
 	})
 }
 
-// A gateway cannot make the client believe a deal or a licence that it did not agree to, even within the
+// A gateway cannot make the client believe a deal or a license that it did not agree to, even within the
 // client's limits.
 func TestAGatewayThatNamesOtherTermsIsNotBelieved(t *testing.T) {
 	for name, answer := range map[string]struct{ old, with, problem string }{
 		"a higher price":             {`"counter"`, `"accept"`, "PriceMicro:1900 "},
 		"another negotiation":        {`"current_round":2`, `"current_round":2,"id":"n-2"`, `answers for "n-2"`},
-		"a licence at another price": {`0.0018`, `0.0019`, "is not that of negotiation n-1"},
-		"a licence of another":       {`"negotiation_id":"n-1"`, `"negotiation_id":"n-3"`, "is not that of negotiation n-1"},
-		"a licence for other uses":   {`"purpose":["inference"]`, `"purpose":[]`, "is not that of negotiation n-1"},
+		"a license at another price": {`0.0018`, `0.0019`, "is not that of negotiation n-1"},
+		"a license of another":       {`"negotiation_id":"n-1"`, `"negotiation_id":"n-3"`, "is not that of negotiation n-1"},
+		"a license for other uses":   {`"purpose":["inference"]`, `"purpose":[]`, "is not that of negotiation n-1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			handler := publisherOfTheExample()

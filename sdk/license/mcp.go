@@ -176,7 +176,7 @@ func (m *MCP) License(ctx context.Context, negotiation string) (License, error) 
 		return License{}, err
 	case got.Negotiation.Status != Accepted:
 		return License{}, &Problem{Code: "negotiation-status",
-			Detail: fmt.Sprintf("negotiation %s: has no licence in the status %s", negotiation,
+			Detail: fmt.Sprintf("negotiation %s: has no license in the status %s", negotiation,
 				got.Negotiation.Status)}
 	case got.LicenseURI == "":
 		return License{}, &Problem{Code: "unnamed-client", Detail: got.Next}

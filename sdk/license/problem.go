@@ -52,7 +52,7 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrForbidden: the client lacks the permission.
 	ErrForbidden = errors.New("forbidden")
-	// ErrUnnamed: anonymous clients receive no licence.
+	// ErrUnnamed: anonymous clients receive no license.
 	ErrUnnamed = errors.New("client is anonymous")
 	// ErrKeyReused: the idempotency key belongs to another request.
 	ErrKeyReused = errors.New("idempotency key reused")

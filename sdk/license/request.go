@@ -39,11 +39,11 @@ type Request struct {
 	// ID names the purchase, in 1 to 253 bytes. A repetition of Buy with the same ID and the same request
 	// continues an interrupted purchase and opens no second negotiation. It is required.
 	ID string
-	// Publishers lists 1 to 64 distinct hostnames. Buy buys one licence from each.
+	// Publishers lists 1 to 64 distinct hostnames. Buy buys one license from each.
 	Publishers []string
 	// Purposes lists the required uses: at least one. All are needed.
 	Purposes []Purpose
-	// Fetches is the number of prepaid fetches per licence, 1 to [MaxFetches].
+	// Fetches is the number of prepaid fetches per license, 1 to [MaxFetches].
 	Fetches uint64
 	// TTL is the range for access token lifetimes in seconds, and RPS the burst rate range in requests per
 	// second. If zero, [DefaultTTL] and [DefaultRPS] are used.
@@ -52,7 +52,7 @@ type Request struct {
 	// MaxPriceMicro is the highest price per fetch, in micro units of Currency, 1 to [MaxPriceMicro]. It is
 	// required.
 	MaxPriceMicro uint64
-	// BudgetMicro is the highest total cost of the request's licences, in micro units: the sum of price times
+	// BudgetMicro is the highest total cost of the request's licenses, in micro units: the sum of price times
 	// fetches. It is required. All publishers share it equally, which lowers the highest price if necessary,
 	// so publisher order and repetition do not change any limit.
 	BudgetMicro uint64
@@ -95,7 +95,7 @@ func (r *Request) check() error {
 	case r.MaxPriceMicro == 0 || r.MaxPriceMicro > MaxPriceMicro:
 		return wrong("MaxPriceMicro", "%d; set 1 to %d", r.MaxPriceMicro, MaxPriceMicro)
 	case r.BudgetMicro == 0:
-		return wrong("BudgetMicro", "not set; set the most that all licences may cost")
+		return wrong("BudgetMicro", "not set; set the most that all licenses may cost")
 	case r.Limit() == 0:
 		return wrong("BudgetMicro", "%d is less than one micro unit for each of %d fetches of %d publishers; "+
 			"raise it or lower Fetches", r.BudgetMicro, r.Fetches, len(r.Publishers))

@@ -170,7 +170,7 @@ func (p *permanent) Unwrap() error { return p.error }
 
 func (r *rest) Licenses(ctx context.Context, cursor string) (Page[License], error) {
 	if r.licensing == "" {
-		return Page[License]{}, &permanent{errors.New("LicensingURL not set; set it to list licences")}
+		return Page[License]{}, &permanent{errors.New("LicensingURL not set; set it to list licenses")}
 	}
 	return list[License](ctx, r, r.licensing+"api/licenses", cursorOf(cursor))
 }

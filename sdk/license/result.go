@@ -73,7 +73,7 @@ type Result struct {
 	Purchases []Purchase `json:"purchases"`
 }
 
-// CostMicro returns the cost of all agreed licences in micro units, including licences awaiting approval.
+// CostMicro returns the cost of all agreed licenses in micro units, including licenses awaiting approval.
 func (r Result) CostMicro() (sum uint64) {
 	for _, p := range r.Purchases {
 		sum += p.CostMicro

@@ -181,7 +181,7 @@ type Negotiation struct {
 	AnswerPending bool `json:"answer_pending,omitempty"`
 	// FinalTerms holds an accepted negotiation's agreed terms.
 	FinalTerms *Terms `json:"final_terms,omitempty"`
-	// LicenseID is the number of the licence; 0 if none has been generated.
+	// LicenseID is the number of the license; 0 if none has been generated.
 	LicenseID      int64     `json:"policy_id,omitempty"`
 	InitiatedAt    time.Time `json:"initiated_at"`
 	LastActivityAt time.Time `json:"last_activity_at"`

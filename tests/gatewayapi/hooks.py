@@ -2,7 +2,7 @@
 
 A random proposal seldom names a publisher that exists or a price that it accepts, and random strategies,
 keys and clients seldom follow the rules that OpenAPI cannot express. Three of four valid documents get such
-values here, so that the requests reach deals, bundles, licences, approvals and rejections, and the links
+values here, so that the requests reach deals, bundles, licenses, approvals and rejections, and the links
 from created objects. Outside of sequences along links, which have their own identifiers, three of four
 requests about a negotiation name one of the caller. ROLE in the environment is the caller's role, and
 PUBLISHERS the file that seed.py has written.

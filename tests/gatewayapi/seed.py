@@ -1,7 +1,7 @@
 """Adds publishers and negotiations to a gateway before its random requests, so that every list has an item.
 
 Standard input has what `haggle serve --demo --json` has printed. The publishers that are added make the
-bundles larger. Each client gets a licence of each publisher of the demo, and negotiations with the first
+bundles larger. Each client gets a license of each publisher of the demo, and negotiations with the first
 one wait for approval, because sequences along links approve the newest of them. Prints the host names of
 all publishers.
 """

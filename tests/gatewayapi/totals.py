@@ -16,7 +16,7 @@ import sys
 import requests
 
 LEAST_ACCEPTANCES = 500
-COUNTED = ["proposals", "bundles", "acceptances", "licences", "approvals refused", "rejections by rules"]
+COUNTED = ["proposals", "bundles", "acceptances", "licenses", "approvals refused", "rejections by rules"]
 
 
 def negotiations(started):
@@ -41,7 +41,7 @@ def reached(started):
     for n in negotiations(started):
         counts["proposals"] += 1
         counts["acceptances"] += n["status"] == "accepted"
-        counts["licences"] += "policy_id" in n
+        counts["licenses"] += "policy_id" in n
         rejected = n["status"] == "rejected" and " left the negotiation: " not in n["reason"]
         refused = rejected and n["reason"].startswith("The publisher refused")
         counts["approvals refused"] += refused

@@ -17,7 +17,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/license"
 )
 
-func TestADealBecomesALicence(t *testing.T) {
+func TestADealBecomesALicense(t *testing.T) {
 	g := start(t, many)
 	g.publisher(t, "site-a.local", ordinary)
 	client := g.client(t)
@@ -34,7 +34,7 @@ func TestADealBecomesALicence(t *testing.T) {
 	require.Equal(t, bought.Terms.PriceMicro*1_000, result.CostMicro())
 
 	rule := bought.License.Policy.Rules[0]
-	require.Equal(t, "Company of TestADealBecomesALicence", rule.Agent)
+	require.Equal(t, "Company of TestADealBecomesALicense", rule.Agent)
 	require.EqualValues(t, 1_000, rule.PrepaidFetches)
 	var list []license.License
 	for l, err := range client.Licenses(t.Context()) {
@@ -257,14 +257,14 @@ func TestAnAgreementWaitsForApproval(t *testing.T) {
 	require.NotNil(t, result.Purchases[0].License)
 }
 
-func TestAnAnonymousClientGetsNoLicence(t *testing.T) {
+func TestAnAnonymousClientGetsNoLicense(t *testing.T) {
 	g := start(t, many)
 	g.publisher(t, "site-a.local", ordinary)
 	result, err := g.with(t, http.DefaultTransport).Buy(t.Context(), wanted("anonymous", "site-a.local"))
 	require.NoError(t, err)
 	require.Equal(t, license.Deal, result.Purchases[0].Outcome)
 	require.Nil(t, result.Purchases[0].License)
-	require.Contains(t, result.Purchases[0].Reason, "no licence: ")
+	require.Contains(t, result.Purchases[0].Reason, "no license: ")
 }
 
 func TestAPlanSendsNothing(t *testing.T) {

@@ -18,15 +18,15 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/license"
 )
 
-const buyHelp = `Buys one licence from each publisher. It bargains with a strategy until a deal, a refusal or a limit, and
+const buyHelp = `Buys one license from each publisher. It bargains with a strategy until a deal, a refusal or a limit, and
 reports each round on stderr.
 
 The strategy concedes towards --max-price, from the publisher's published floor, or from a tenth of the
 limit if there is no floor. The default strategy saves the largest share of the limit on average in a
 simulation with all styles of publishers.
 
-No proposal exceeds --max-price, and all licences together cost at most --budget: each publisher has the same
-share of it, and a licence costs its price times --fetches. Amounts are of the publisher's currency, such as
+No proposal exceeds --max-price, and all licenses together cost at most --budget: each publisher has the same
+share of it, and a license costs its price times --fetches. Amounts are of the publisher's currency, such as
 0.002; a publisher with another --currency is refused.
 
 The purchase has an ID, which is printed first. After a crash or an error, the same command with --id
@@ -35,7 +35,7 @@ open negotiation, so that its place with the publisher is free. --dry-run prints
 none.
 
 The exit code is 0 if every publisher agreed, 8 if one did not, 9 if an agreement awaits its publisher's
-approval (haggle license show prints the licence after it), and 3 if the gateway refused a request, for
+approval (haggle license show prints the license after it), and 3 if the gateway refused a request, for
 example because of its limits; the message has the time to wait.`
 
 // micros is the number of decimals in gateway amounts.
@@ -70,7 +70,7 @@ type buyView struct {
 	ID string `json:"id"`
 	// DryRun reports whether the requests were left out: Steps then contains the opening proposals.
 	DryRun bool `json:"dry_run,omitempty"`
-	// CostMicro is the cost of all agreed licences in micro units of Currency.
+	// CostMicro is the cost of all agreed licenses in micro units of Currency.
 	CostMicro uint64         `json:"cost_micro"`
 	Currency  string         `json:"currency"`
 	Purchases []purchaseView `json:"purchases"`
@@ -79,7 +79,7 @@ type buyView struct {
 func newBuyCommand(c *connection) *cobra.Command {
 	b := &buyCommand{connection: c}
 	cmd := &cobra.Command{
-		Use: "buy", Short: "Bargain for licences within money limits", Long: buyHelp,
+		Use: "buy", Short: "Bargain for licenses within money limits", Long: buyHelp,
 		Example: `  haggle license buy --publisher site-a.local --purpose inference --fetches 1000 --max-price 0.002 --budget 2
   haggle license buy --publisher site-a.local --publisher site-b.local --purpose inference --fetches 1000 \
     --max-price 0.004 --budget 8 --strategy negmas-boulware --dry-run`,
@@ -89,8 +89,8 @@ func newBuyCommand(c *connection) *cobra.Command {
 	flags.StringArrayVar(&r.Publishers, "publisher", nil, "hostname of a publisher; can be repeated")
 	flags.StringArrayVar(&b.purposes, "purpose", nil, "required use, such as inference; can be repeated")
 	flags.Var(&b.maxPrice, "max-price", "highest price of a fetch")
-	flags.Var(&b.budget, "budget", "most that all licences may cost")
-	flags.Uint64Var(&r.Fetches, "fetches", 0, "prepaid fetches of each licence")
+	flags.Var(&b.budget, "budget", "most that all licenses may cost")
+	flags.Uint64Var(&r.Fetches, "fetches", 0, "prepaid fetches of each license")
 	flags.StringVar(&r.Currency, "currency", license.DefaultCurrency, "currency of the limits")
 	flags.StringVar(&b.strategy, "strategy", license.DefaultStrategy, player.StrategyUsage(names))
 	flags.IntVar(&r.Rounds, "rounds", license.DefaultRounds, "number of proposals to each publisher, 1 to 100")
@@ -110,7 +110,7 @@ func newBuyCommand(c *connection) *cobra.Command {
 func (b *buyCommand) run(ctx context.Context) (err error) {
 	if b.isAnonymous() && !b.dryRun {
 		return &exitcode.Error{
-			Kind: exitcode.Usage, Err: errors.New("no credentials: an anonymous client gets no licence"),
+			Kind: exitcode.Usage, Err: errors.New("no credentials: an anonymous client gets no license"),
 			Hint: "set " + identity.EnvironmentKey + ", --key or --signing-key; --dry-run needs none",
 		}
 	}
@@ -176,7 +176,7 @@ func (b *buyCommand) print(result license.Result) error {
 		switch {
 		case p.License != nil:
 			one.License = viewOf(*p.License)
-			line = fmt.Sprintf("%s: licence %d for %s a fetch, %s in all", p.Publisher, one.License.ID,
+			line = fmt.Sprintf("%s: license %d for %s a fetch, %s in all", p.Publisher, one.License.ID,
 				one.License.PricePerFetch, decimal(p.CostMicro))
 		case p.Outcome == "" && len(p.Steps) > 0:
 			line = p.Publisher + ": first proposal, not sent: " + text(p.Steps[0])

@@ -24,11 +24,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-const licenseHelp = `Buys licences to the content of publishers from a gateway (haggle serve), and shows them.
+const licenseHelp = `Buys licenses to the content of publishers from a gateway (haggle serve), and shows them.
 
 The credentials are an API key, in the variable HAGGLE_API_KEY or in a file (--key), or an Ed25519 key that
 signs each request (--signing-key, a keypair file), by Web Bot Auth with --agent. An anonymous client gets no
-licence, so only "buy --dry-run" works without credentials.`
+license, so only "buy --dry-run" works without credentials.`
 
 // requestTimeout limits one request.
 const requestTimeout = 30 * time.Second
@@ -42,7 +42,7 @@ type connection struct {
 // Command returns the commands.
 func Command(s *session.Session) *cobra.Command {
 	c := &connection{Session: s}
-	group := command.Group("license", "Buy licences to content from a gateway", licenseHelp,
+	group := command.Group("license", "Buy licenses to content from a gateway", licenseHelp,
 		newBuyCommand(c), newSuggestCommand(c), newShowCommand(c), newListCommand(c))
 	flags := group.PersistentFlags()
 	flags.StringVar(&c.gateway, "gateway", "http://127.0.0.1:3003", "URL of the gateway's negotiation API")
@@ -156,7 +156,7 @@ func (c *connection) licensingFlag(flags *pflag.FlagSet) {
 	flags.StringVar(&c.licensing, "licensing", "http://127.0.0.1:3000", "URL of the gateway's licensing API")
 }
 
-// licenseView is a licence.
+// licenseView is a license.
 type licenseView struct {
 	ID          int64  `json:"policy_id"`
 	Negotiation string `json:"negotiation_id"`
@@ -169,7 +169,7 @@ type licenseView struct {
 	TokenTTLSeconds uint32            `json:"token_ttl_seconds"`
 	MaxRPS          uint32            `json:"max_rps"`
 	ValidUntil      time.Time         `json:"valid_until"`
-	// RevokedAt is missing unless the licence is revoked.
+	// RevokedAt is missing unless the license is revoked.
 	RevokedAt *time.Time `json:"revoked_at,omitempty"`
 }
 

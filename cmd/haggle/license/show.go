@@ -16,9 +16,9 @@ import (
 
 func newShowCommand(c *connection) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "show NEGOTIATION", Short: "Show the licence of an accepted negotiation",
-		Long: `Shows the licence of an accepted negotiation, which is named by its ID or by the number of its licence. The
-gateway generates a licence if there is none yet, for example after the publisher's approval.`,
+		Use: "show NEGOTIATION", Short: "Show the license of an accepted negotiation",
+		Long: `Shows the license of an accepted negotiation, which is named by its ID or by the number of its license. The
+gateway generates a license if there is none yet, for example after the publisher's approval.`,
 		Example: "  haggle license show 2\n  haggle license show NEGOTIATION --json | jq .valid_until",
 	}
 	c.licensingFlag(cmd.Flags())
@@ -38,7 +38,7 @@ gateway generates a licence if there is none yet, for example after the publishe
 	return cmd
 }
 
-// named returns a licence by negotiation id or by licence number.
+// named returns a license by negotiation id or by license number.
 func named(ctx context.Context, client *license.Client, name string) (license.License, error) {
 	number, err := strconv.ParseInt(name, 10, 64)
 	if err != nil {
@@ -49,14 +49,14 @@ func named(ctx context.Context, client *license.Client, name string) (license.Li
 			return found, err
 		}
 	}
-	return license.License{}, &exitcode.Error{Kind: exitcode.NotFound, Err: fmt.Errorf("you have no licence %d", number),
-		Hint: "to list your licences: haggle license list"}
+	return license.License{}, &exitcode.Error{Kind: exitcode.NotFound, Err: fmt.Errorf("you have no license %d", number),
+		Hint: "to list your licenses: haggle license list"}
 }
 
 func newListCommand(c *connection) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "list", Short: "List your licences",
-		Long:    "Lists the licences of the client, the newest first. With --json it prints one document for each.",
+		Use: "list", Short: "List your licenses",
+		Long:    "Lists the licenses of the client, the newest first. With --json it prints one document for each.",
 		Example: "  haggle license list\n  haggle license list --json | jq -r .publisher_hostname",
 	}
 	c.licensingFlag(cmd.Flags())
@@ -88,7 +88,7 @@ func newListCommand(c *connection) *cobra.Command {
 
 func (v *licenseView) lines() []string {
 	lines := []string{
-		fmt.Sprintf("licence      %d", v.ID), "publisher    " + v.Publisher, "agent        " + v.Agent,
+		fmt.Sprintf("license      %d", v.ID), "publisher    " + v.Publisher, "agent        " + v.Agent,
 		"price        " + v.PricePerFetch + " a fetch", fmt.Sprintf("fetches      %d prepaid", v.PrepaidFetches),
 		"purposes     " + join(v.Purposes), fmt.Sprintf("burst rate   %d requests per second", v.MaxRPS),
 		fmt.Sprintf("token        %d s", v.TokenTTLSeconds), "valid until  " + v.ValidUntil.Format(time.RFC3339),

@@ -115,14 +115,14 @@ func GatewayCommand(s *session.Session) *cobra.Command {
 }
 
 const addPublisherHelp = `Adds a publisher with a strategy to the gateway's database, and prints its API key, once. A gateway on the
-database sells its licences at once.
+database sells its licenses at once.
 
 A price is for one fetch, in the publisher's currency, with up to six digits after the point. The strategy
 never sells below --min-price, aims at --preferred-price, and begins at --max-price or below. The publisher
 must approve agreements above 1,000 units of the currency. It changes this amount and the other fields of the
 strategy with its key: see docs/GATEWAY.md.`
 
-const addClientHelp = `Adds an AI company to the gateway's database, and prints its API key, once. Its licences name it, so verify
+const addClientHelp = `Adds an AI company to the gateway's database, and prints its API key, once. Its licenses name it, so verify
 the name first.`
 
 // newAddPublisherCommand returns haggle gateway add-publisher.

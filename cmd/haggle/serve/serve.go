@@ -28,8 +28,8 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 )
 
-const serveHelp = `Runs the gateway, where agents of AI companies negotiate licences with publishers. It has two
-HTTP APIs: negotiation and management, and licences. Each describes itself at /openapi.json. Agents use the
+const serveHelp = `Runs the gateway, where agents of AI companies negotiate licenses with publishers. It has two
+HTTP APIs: negotiation and management, and licenses. Each describes itself at /openapi.json. Agents use the
 Model Context Protocol at /mcp of the negotiation API. /healthz and /readyz are for a load balancer, /metrics
 for Prometheus, with the administrator's key as bearer token; OTEL_EXPORTER_OTLP_ENDPOINT exports traces. It
 runs until Ctrl-C.
@@ -93,7 +93,7 @@ type readyView struct {
 func Command(s *session.Session, version string) *cobra.Command {
 	c := &serveCommand{Session: s, version: version}
 	cmd := &cobra.Command{
-		Use: "serve", Short: "Run the gateway for content licences", Long: serveHelp,
+		Use: "serve", Short: "Run the gateway for content licenses", Long: serveHelp,
 		Example: `  haggle serve --demo
   haggle serve --new-key
   HAGGLE_API_KEY=hgl_... haggle serve --stdio

@@ -71,7 +71,7 @@ var tables = map[string]map[string]func() (string, error){
 		"generator":  generatorTable,
 		"purchase":   purchaseTable,
 	},
-	"GATEWAY.md": {"licences": licencesTable, "buyers": buyersTable},
+	"GATEWAY.md": {"licenses": licensesTable, "buyers": buyersTable},
 }
 
 func write(folder string) error {

@@ -69,7 +69,7 @@ func TestEarningsRise(t *testing.T) {
 }
 
 func TestDefaultBuyerIsTheBest(t *testing.T) {
-	all, err := licenceGains()
+	all, err := licenseGains()
 	require.NoError(t, err)
 	require.Equal(t, license.DefaultStrategy, all[0].name)
 }

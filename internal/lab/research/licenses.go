@@ -61,8 +61,8 @@ func takingsOf(style engine.Style) (takings, error) {
 	return t, nil
 }
 
-// licencesTable returns each style's takings, following the takings by the earlier rules.
-func licencesTable() (string, error) {
+// licensesTable returns each style's takings, following the takings by the earlier rules.
+func licensesTable() (string, error) {
 	columns := []string{"style"}
 	for _, kind := range buyers.Kinds() {
 		columns = append(columns, kind.String())

@@ -16,8 +16,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/license"
 )
 
-// licenceBuyers is the number of buyers with each strategy and style.
-const licenceBuyers = 400
+// licenseBuyers is the number of buyers with each strategy and style.
+const licenseBuyers = 400
 
 // buy plays a strategy as [license.Client.Buy] does, as a new client with a limit, and returns the agreed
 // price, or 0 if there is no agreement.
@@ -79,9 +79,9 @@ type gains struct {
 	all, deals float64
 }
 
-// licenceGains returns the gains of the named strategies, the highest first. Limits lie evenly between the floor and
+// licenseGains returns the gains of the named strategies, the highest first. Limits lie evenly between the floor and
 // twice the maximum price.
-func licenceGains() (all []gains, err error) {
+func licenseGains() (all []gains, err error) {
 	for _, entry := range strategy.List() {
 		g := gains{name: entry.Name, byStyle: map[engine.Style]float64{}}
 		for _, style := range engine.Styles() {
@@ -90,15 +90,15 @@ func licenceGains() (all []gains, err error) {
 				return nil, err
 			}
 			random := bargain.NewRandom(1, 0)
-			for seed := range uint64(licenceBuyers) {
+			for seed := range uint64(licenseBuyers) {
 				limit := s.Floor() + 1 + random.Below(2*s.MaxPrice-s.Floor())
 				price, err := buy(entry.Strategy, &s, s.Floor(), limit, seed)
 				if err != nil {
 					return nil, fmt.Errorf("%s: %w", entry.Name, err)
 				}
 				if price > 0 {
-					g.byStyle[style] += (1 - float64(price)/float64(limit)) / licenceBuyers
-					g.deals += 1.0 / licenceBuyers / float64(len(engine.Styles()))
+					g.byStyle[style] += (1 - float64(price)/float64(limit)) / licenseBuyers
+					g.deals += 1.0 / licenseBuyers / float64(len(engine.Styles()))
 				}
 			}
 			g.all += g.byStyle[style] / float64(len(engine.Styles()))
@@ -111,7 +111,7 @@ func licenceGains() (all []gains, err error) {
 
 // buyersTable returns the gains of the best strategies.
 func buyersTable() (string, error) {
-	all, err := licenceGains()
+	all, err := licenseGains()
 	if err != nil {
 		return "", err
 	}
