@@ -101,7 +101,7 @@ func (u *Unit) open(ctx context.Context, c Creation, publishers []int64) error {
 			ID: id.String(), ClientID: client.ID, Definition: queries.JSON(c.Bundle), CreatedAt: queries.NullTime(now),
 		})
 	}
-	return t.recall(ctx, c.Recall, states)
+	return c.Recall.recall(ctx, t, states)
 }
 
 // inList returns "$first, ..." for a number of arguments.

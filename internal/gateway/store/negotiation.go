@@ -50,6 +50,12 @@ type Negotiation struct {
 	head audit.Head
 }
 
+// AnswerPending reports whether the negotiation waits for the publisher's answer: it is open, and the newest offer
+// came from the client.
+func (n *Negotiation) AnswerPending() bool {
+	return (n.Status == engine.Initiated || n.Status == engine.Negotiating) && n.OfferBy == engine.PartyClient
+}
+
 func negotiationOf(row queries.Negotiation) Negotiation {
 	return Negotiation{
 		ID: row.ID, Publisher: row.PublisherID, Client: row.ClientID, ClientName: string(row.ClientName),

@@ -9,7 +9,8 @@ import (
 )
 
 // Recall selects the client's earlier proposals to the publisher, in all negotiations between them that began
-// less than Period before the current negotiation, or later. The zero value selects none.
+// less than Period before the current negotiation, or later, except the negotiation's own unanswered proposal. The
+// zero value selects none.
 type Recall struct {
 	// Period is the longest time between the start of an earlier negotiation and the current start.
 	Period time.Duration
@@ -19,7 +20,7 @@ type Recall struct {
 
 // recall adds the proposals to a client's states. Each transaction that adds a proposal locks the client or
 // the negotiation, so a client that sends proposals sequentially gets all of them.
-func (t *transaction) recall(ctx context.Context, r Recall, states []State) error {
+func (r Recall) recall(ctx context.Context, on statements, states []State) error {
 	if r.Limit == 0 {
 		return nil
 	}
@@ -31,13 +32,17 @@ func (t *transaction) recall(ctx context.Context, r Recall, states []State) erro
 			began = state.InitiatedAt
 		}
 	}
-	arguments := append([]any{states[0].Client, began.Add(-r.Period).UnixMicro(), r.Limit}, anyOf(publishers)...)
+	arguments := append([]any{states[0].Client, began.Add(-r.Period).UnixMicro(), r.Limit + 1}, anyOf(publishers)...)
 	type row struct {
-		Publisher int64
-		Terms     queries.JSON
+		Publisher   int64
+		Terms       queries.JSON
+		Negotiation string
+		Round       int
 	}
-	found, err := collect[row](ctx, t, `SELECT publisher, terms FROM (
-			SELECT n.publisher_id AS publisher, r.proposed_terms AS terms, ROW_NUMBER() OVER proposed AS place
+	// One more than the limit, because one can be the unanswered proposal.
+	found, err := collect[row](ctx, on, `SELECT publisher, terms, negotiation, round FROM (
+			SELECT n.publisher_id AS publisher, r.proposed_terms AS terms, r.negotiation_id AS negotiation,
+				r.round_number AS round, ROW_NUMBER() OVER proposed AS place
 			FROM negotiations n JOIN negotiation_rounds r ON r.negotiation_id = n.id
 			WHERE n.client_id = $1 AND n.created_at > $2 AND n.publisher_id IN (`+inList(4, len(publishers))+`)
 				AND r.actor = 'client' AND r.action IN ('propose', 'counter') AND r.proposed_terms IS NOT NULL
@@ -48,9 +53,12 @@ func (t *transaction) recall(ctx context.Context, r Recall, states []State) erro
 	}
 	for _, proposal := range found {
 		for i := range states {
-			if states[i].Publisher == proposal.Publisher {
-				states[i].Proposals = append(states[i].Proposals, json.RawMessage(proposal.Terms))
+			s := &states[i]
+			if s.Publisher != proposal.Publisher || len(s.Proposals) == r.Limit ||
+				s.ID == proposal.Negotiation && s.CurrentRound == proposal.Round && s.AnswerPending() {
+				continue
 			}
+			s.Proposals = append(s.Proposals, json.RawMessage(proposal.Terms))
 		}
 	}
 	return nil

@@ -86,7 +86,7 @@ func (u *Unit) lock(ctx context.Context, request RoundRequest) error {
 		return cmp.Or(u.t.finish(ctx), refusal)
 	}
 	u.States = states
-	return u.t.recall(ctx, request.Recall, states)
+	return request.Recall.recall(ctx, u.t, states)
 }
 
 // executed returns the answer to a request if another transaction has executed it meanwhile. Otherwise it

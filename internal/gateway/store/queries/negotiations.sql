@@ -40,6 +40,9 @@ VALUES (@id, @negotiation_id, @round_number, @actor, @action, @proposed_terms, @
 -- name: Rounds :many
 SELECT * FROM negotiation_rounds WHERE negotiation_id = @negotiation_id ORDER BY round_number, id;
 
+-- name: ModelRounds :many
+SELECT id, analysis FROM negotiation_rounds WHERE llm_model IS NOT NULL AND created_at >= @since;
+
 -- name: AddMessage :exec
 INSERT INTO negotiation_messages (id, negotiation_id, round_id, sender, message_type, message, structured_data,
     created_at)

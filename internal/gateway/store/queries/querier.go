@@ -48,6 +48,7 @@ type Querier interface {
 	LockClient(ctx context.Context, id int64) (Client, error)
 	LockKey(ctx context.Context, id string) (APIKey, error)
 	LockPublisher(ctx context.Context, id int64) (Publisher, error)
+	ModelRounds(ctx context.Context, since NullTime) ([]ModelRoundsRow, error)
 	Negotiation(ctx context.Context, id string) (Negotiation, error)
 	NextVersion(ctx context.Context, publisherID int64, strategyName string) (int64, error)
 	Publisher(ctx context.Context, id int64) (Publisher, error)

@@ -37,6 +37,7 @@ type (
 	JSON                        = queries.JSON
 	KeyWithOwnerRow             = queries.KeyWithOwnerRow
 	License                     = queries.License
+	ModelRoundsRow              = queries.ModelRoundsRow
 	Negotiation                 = queries.Negotiation
 	NegotiationRound            = queries.NegotiationRound
 	NullNumber                  = queries.NullNumber

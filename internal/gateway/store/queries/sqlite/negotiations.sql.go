@@ -166,6 +166,33 @@ func (q *Queries) Late(ctx context.Context, now NullTime, maxRows int64) ([]Nego
 	return items, nil
 }
 
+const modelRounds = `-- name: ModelRounds :many
+SELECT id, analysis FROM negotiation_rounds WHERE llm_model IS NOT NULL AND created_at >= ?1
+`
+
+func (q *Queries) ModelRounds(ctx context.Context, since NullTime) ([]ModelRoundsRow, error) {
+	rows, err := q.db.QueryContext(ctx, modelRounds, since)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ModelRoundsRow
+	for rows.Next() {
+		var i ModelRoundsRow
+		if err := rows.Scan(&i.ID, &i.Analysis); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const negotiation = `-- name: Negotiation :one
 SELECT id, publisher_id, client_id, client_name, anonymous, bundle_id, strategy_id, status, reason, current_round, initial_proposal, current_terms, current_offer_by, final_terms, agreed_price_micro, generated_policy_id, initiated_by, initiated_at, completed_at, last_activity_at, deadline_at, audit_length, audit_head, created_at, updated_at FROM negotiations WHERE id = ?1
 `
