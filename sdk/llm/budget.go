@@ -81,7 +81,7 @@ func (p Price) most(input, output int64) cost {
 //
 // Without a reported usage the reserved amount counts, except for requests rejected with an HTTP status from
 // 400 to 499, which count nothing. The counts belong to one [Chooser]: a restarted process begins with the whole
-// budget.
+// budget, reduced by [Chooser.Charge].
 type Budget struct {
 	// Tokens and Cost limit all negotiations together. Zero sets no limit; at least one of them is required.
 	Tokens int64

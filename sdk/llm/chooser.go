@@ -54,6 +54,10 @@ func (c *Chooser) Instructions() string { return instructions(rules, c.options.P
 // negotiations, those idle for 48 hours are added up under an empty name.
 func (c *Chooser) Spending() []Spending { return c.ledger.spending() }
 
+// Charge counts tokens and a cost that an earlier process used today against the limits of all negotiations. Neither
+// may be negative.
+func (c *Chooser) Charge(tokens int64, cost MicroDollars) { c.ledger.charge(tokens, cost) }
+
 // Choose returns the party's move before the position's deadline. Models choose it within the band; if they
 // fail, Choose returns the strategy's move and no error. It returns an error for an unknown [Position].Model and a
 // Principal that is too long, ctx's cause if ctx ends, and errors of [Options].Decided.

@@ -90,6 +90,14 @@ func (l *ledger) beginDay() {
 	}
 }
 
+// charge counts usage that the ledger does not know against the total.
+func (l *ledger) charge(tokens int64, spent MicroDollars) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	l.beginDay()
+	l.total.add(used{tokens, limit(spent)})
+}
+
 // reservation is the worst case of one request.
 type reservation struct {
 	ledger             *ledger

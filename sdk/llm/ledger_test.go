@@ -229,3 +229,20 @@ func TestBudgetOfAllTimeDoesNotBeginAgain(t *testing.T) {
 		require.ErrorIs(t, err, ErrBudget)
 	})
 }
+
+// TestChargeCountsForTheDay charges what an earlier process used. The next day begins with the whole budget.
+func TestChargeCountsForTheDay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLedger(Budget{Tokens: 2 * 1_134, Cost: 1_000_000, Daily: true})
+		l.charge(1_135, 0)
+		_, err := l.reserve("n", "m", &Request{MaxTokens: 1_134})
+		require.ErrorIs(t, err, ErrBudget)
+		time.Sleep(24 * time.Hour)
+		l.charge(0, 1_000_001)
+		_, err = l.reserve("n", "m", &Request{MaxTokens: 1})
+		require.ErrorIs(t, err, ErrBudget, "the cost is used up")
+		time.Sleep(24 * time.Hour)
+		_, err = l.reserve("n", "m", &Request{MaxTokens: 1_134})
+		require.NoError(t, err)
+	})
+}

@@ -72,6 +72,13 @@ func New(config Config) (*Models, error) {
 	return m, err
 }
 
+// Charge counts tokens and a cost that this day's answers before a restart have used against the budget.
+func (m *Models) Charge(tokens int64, cost llm.MicroDollars) {
+	if m != nil {
+		m.chooser.Charge(tokens, cost)
+	}
+}
+
 // Check returns an error with [engine.ErrStrategy] if the strategy names a model that is not configured, or a
 // temperature that the model does not accept.
 func (m *Models) Check(s *engine.Strategy) error {
@@ -112,9 +119,10 @@ func Rules(s *engine.Strategy, state engine.State, proposal terms.Terms) (engine
 }
 
 // Asks reports whether a model chooses the counter offer for a decision returned by [Rules].
-func (m *Models) Asks(s *engine.Strategy, d engine.Decision) bool {
-	return m != nil && isOpen(d) && slices.Contains(m.names, nameOf(s))
-}
+func (m *Models) Asks(s *engine.Strategy, d engine.Decision) bool { return isOpen(d) && m.Has(s) }
+
+// Has reports whether the strategy's model is configured.
+func (m *Models) Has(s *engine.Strategy) bool { return m != nil && slices.Contains(m.names, nameOf(s)) }
 
 // isOpen reports whether the decision's price can be chosen.
 func isOpen(d engine.Decision) bool { return d.Action == engine.Counter && d.Least < d.Terms.Price }
