@@ -355,7 +355,9 @@ func TestStrategiesNameModelsOfTheGateway(t *testing.T) {
 			Models: []llm.Model{namedModel("openai:gpt-4")}, Budget: llm.Budget{Tokens: 1},
 		})
 		require.NoError(t, err)
-		with, err := service.New(service.Config{Store: f.store, Models: models})
+		with, err := service.New(service.Config{
+			Store: f.store, Models: models, Enqueue: func(context.Context, store.Tx, []string) error { return nil },
+		})
 		require.NoError(t, err)
 		definition := func(provider, name string) []byte {
 			return []byte(`{"min_price_per_fetch_micro": 1000, "preferred_price_per_fetch_micro": 2000,

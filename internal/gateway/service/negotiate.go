@@ -35,7 +35,8 @@ type ProposeRequest struct {
 
 // Proposed answers a [ProposeRequest].
 type Proposed struct {
-	// Action is the negotiation's or the bundle's action: see [engine.BundleResult].
+	// Action is the negotiation's or the bundle's action: see [engine.BundleResult]. It is pending if the bundle's
+	// would be a counter offer, and an answer is pending.
 	Action engine.Action `json:"action"`
 	// BundleID is empty unless the negotiation belongs to a bundle.
 	BundleID string `json:"bundle_id,omitempty"`
@@ -43,11 +44,12 @@ type Proposed struct {
 	Answers []Answer `json:"answers"`
 }
 
-// openingTime is how long an unanswered negotiation stays open. Every negotiation gets an answer in the
-// transaction that opens it, so no client sees it.
+// openingTime is the deadline of a negotiation before the decision on its first proposal sets another one, in the
+// same transaction, so no client sees it.
 const openingTime = time.Hour
 
-// Propose opens negotiations, which their publishers answer at once. It needs the scope negotiate; an
+// Propose opens negotiations. Their publishers answer at once, unless a language model chooses the counter offer:
+// then the answer is pending. It needs the scope negotiate; an
 // unregistered caller negotiates as an anonymous client. Errors are Limit, NotFound for unknown publishers,
 // Conflict if a publisher takes no proposals now, and Invalid.
 func (s *Service) Propose(
@@ -130,7 +132,7 @@ func (s *Service) propose(
 		return proposed, o, err
 	}
 	proposed.BundleID = states[0].Bundle
-	o, proposed.Answers, err = outcome(parts, hostnames)
+	o, proposed.Answers, err = s.outcome(parts, hostnames)
 	return proposed, o, err
 }
 
@@ -187,7 +189,7 @@ func requiredIDs(required []string, hostnames map[int64]string) (ids []int64, er
 // combine returns a bundle's action, and holds the agreements that do not count.
 func combine(parts []answered, required []int64) (engine.Action, error) {
 	if len(parts) == 1 {
-		return parts[0].decision.Action, nil
+		return parts[0].given().Action, nil
 	}
 	var all []engine.BundlePart
 	for _, part := range parts {
@@ -203,6 +205,9 @@ func combine(parts []answered, required []int64) (engine.Action, error) {
 			parts[at].decision = parts[at].decision.Held()
 		}
 	}
+	if result.Action == engine.Counter && slices.ContainsFunc(parts, func(a answered) bool { return a.asks }) {
+		return engine.Pending, nil
+	}
 	return result.Action, nil
 }
 
@@ -213,7 +218,7 @@ type CounterRequest struct {
 	IdempotencyKey string      `json:"-"`
 }
 
-// Counter sends a further proposal. The publisher answers at once. Errors are NotFound if the negotiation
+// Counter sends a further proposal. The publisher answers as in [Service.Propose]. Errors are NotFound if the negotiation
 // belongs to another client, Conflict if it is over, awaits approval, is in progress or waits for the
 // publisher's answer, and Invalid.
 func (s *Service) Counter(
@@ -233,14 +238,14 @@ func (s *Service) Counter(
 	}
 	request := store.RoundRequest{Negotiations: []string{r.Negotiation}, Recall: recall, Key: key}
 	return s.round(acting(ctx, caller), request, func(state store.State) (o store.Outcome, a Answer, err error) {
-		if pending(state.Negotiation) {
+		if state.AnswerPending() {
 			return o, a, errPending(state.ID)
 		}
 		part, err := s.respond(state, r.Terms, "counter")
 		if err != nil {
 			return o, a, err
 		}
-		o, answers, err := outcome([]answered{part}, hostnames)
+		o, answers, err := s.outcome([]answered{part}, hostnames)
 		if err != nil {
 			return o, a, err
 		}

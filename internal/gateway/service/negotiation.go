@@ -134,12 +134,6 @@ func (s *Service) view(ctx context.Context, n store.Negotiation) (Negotiation, e
 	return viewOf(n, hostname, rules.Currency)
 }
 
-// pending reports whether a negotiation waits for the publisher's answer: it is open, and the newest offer
-// came from the client.
-func pending(n store.Negotiation) bool {
-	return (n.Status == engine.Initiated || n.Status == engine.Negotiating) && n.OfferBy == engine.PartyClient
-}
-
 // errPending returns Conflict for a negotiation that waits for the publisher's answer.
 func errPending(id string) error {
 	problem := conflict(CodePending, "negotiation %s: the publisher has not answered the last proposal yet", id)
@@ -153,7 +147,7 @@ func viewOf(n store.Negotiation, hostname, currency string) (Negotiation, error)
 	return Negotiation{
 		ID: n.ID, PublisherID: n.Publisher, Publisher: hostname, ClientName: n.ClientName, BundleID: n.Bundle,
 		Status: n.Status, Reason: n.Reason, Codes: engine.CodesOf(n.Reason), Round: n.CurrentRound, Currency: currency,
-		OfferBy: n.OfferBy, CurrentTerms: current, AnswerPending: pending(n), FinalTerms: final, LicenseID: n.License,
+		OfferBy: n.OfferBy, CurrentTerms: current, AnswerPending: n.AnswerPending(), FinalTerms: final, LicenseID: n.License,
 		InitiatedAt: n.InitiatedAt, LastActivityAt: n.LastActivityAt, DeadlineAt: n.Deadline,
 		CompletedAt: n.CompletedAt,
 	}, errors.Join(err, err2)

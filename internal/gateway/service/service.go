@@ -22,6 +22,9 @@ type Config struct {
 	Store *store.Store
 	// Models lists the language models that strategies can name. If nil, there are none.
 	Models *model.Models
+	// Enqueue adds a job that calls [Service.Answer] for each negotiation, in a transaction of the store. It is
+	// required with Models.
+	Enqueue func(ctx context.Context, tx store.Tx, negotiations []string) error
 	// Log receives an entry for each change of API keys. If nil, [slog.Default] is used.
 	Log *slog.Logger
 }
@@ -30,6 +33,7 @@ type Config struct {
 type Service struct {
 	store      *store.Store
 	models     *model.Models
+	enqueue    func(context.Context, store.Tx, []string) error
 	log        *slog.Logger
 	strategies cache[int64, *engine.Strategy]
 	hostnames  cache[int64, string]
@@ -46,7 +50,12 @@ func New(c Config) (*Service, error) {
 	if c.Store == nil {
 		return nil, errors.New("service: store not set; set Config.Store")
 	}
-	return &Service{store: c.Store, models: c.Models, log: cmp.Or(c.Log, slog.Default())}, nil
+	if c.Models != nil && c.Enqueue == nil {
+		return nil, errors.New("service: models without jobs; set Config.Enqueue")
+	}
+	return &Service{
+		store: c.Store, models: c.Models, enqueue: c.Enqueue, log: cmp.Or(c.Log, slog.Default()),
+	}, nil
 }
 
 // listed returns a function that converts a page of the store, unless converting an item fails.
