@@ -39,6 +39,11 @@ type Config struct {
 	// ForgetEvery is how often idempotency keys older than KeyLifetime are deleted. The defaults are 1 h and
 	// 90 days.
 	ForgetEvery, KeyLifetime time.Duration
+	// Answer gives a negotiation's pending answer. Calls can be concurrent, and are repeated after an error or the end of
+	// a process. If nil, this process leaves pending answers to others.
+	Answer func(ctx context.Context, negotiation string) error
+	// AnswerTimeout limits a call of Answer. The default is 1 min.
+	AnswerTimeout time.Duration
 	// Logger gets the results of jobs and River's messages. If nil, they are discarded.
 	Logger *slog.Logger
 	// TracerProvider receives a span for every job. If nil, no spans are sent.
@@ -46,7 +51,7 @@ type Config struct {
 }
 
 const (
-	// workers is the number of concurrent jobs per queue.
+	// workers is the number of concurrent jobs in the queue of sweeps and deletions.
 	workers = 2
 	// connections limits the connections to PostgreSQL: one listens, the others execute River's statements.
 	connections = 4
@@ -70,6 +75,7 @@ func (c Config) withDefaults() (Config, error) {
 	// A repeated purchase must find the first answer even if inactivity and approval both lasted the maximum
 	// of 30 days.
 	c.KeyLifetime = cmp.Or(c.KeyLifetime, 90*24*time.Hour)
+	c.AnswerTimeout = cmp.Or(c.AnswerTimeout, jobTimeout)
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	if c.TracerProvider == nil {
 		c.TracerProvider = noop.NewTracerProvider()
@@ -82,8 +88,8 @@ func (c Config) withDefaults() (Config, error) {
 	switch {
 	case c.Store == nil:
 		return c, errors.New("jobs: store not set")
-	case c.KeyLifetime < 0:
-		return c, errors.New("jobs: KeyLifetime must not be negative")
+	case c.KeyLifetime < 0 || c.AnswerTimeout < 0:
+		return c, errors.New("jobs: KeyLifetime and AnswerTimeout must not be negative")
 	case c.CheckpointPath != "" && len(c.CheckpointKey) != ed25519.PrivateKeySize:
 		return c, errors.New("jobs: checkpoint key not set")
 	}
@@ -150,9 +156,8 @@ func (j *Jobs) Stop(ctx context.Context) error {
 	return nil
 }
 
-// Insert adds a job in a transaction of the store, for [store.Outcome.Enqueue]. The job can be executed once the
-// transaction is committed. options can be nil.
-func (j *Jobs) Insert(ctx context.Context, tx store.Tx, args river.JobArgs, options *river.InsertOpts) (err error) {
+// insert adds a job in a transaction of the store. The job can be executed once the transaction is committed.
+func (j *Jobs) insert(ctx context.Context, tx store.Tx, args river.JobArgs, options *river.InsertOpts) (err error) {
 	switch client := j.client.(type) {
 	case *river.Client[pgx.Tx]:
 		_, err = client.InsertTx(ctx, tx.Postgres, args, options)
@@ -206,8 +211,13 @@ func (j *Jobs) settings(config Config) (*river.Config, error) {
 		river.AddWorkerSafely(known, &sweepWorker{config: config}),
 		river.AddWorkerSafely(known, &checkpointWorker{checkpoints: j.checkpoints}),
 		river.AddWorkerSafely(known, &forgetWorker{config: config}),
+		river.AddWorkerSafely(known, &answerWorker{config: config}),
 	); err != nil {
 		return nil, err
+	}
+	queues := map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: workers}}
+	if config.Answer != nil {
+		queues[answerQueue] = river.QueueConfig{MaxWorkers: answerWorkers}
 	}
 	return &river.Config{
 		Workers: known, Logger: quiet(config.Logger),
@@ -216,7 +226,7 @@ func (j *Jobs) settings(config Config) (*river.Config, error) {
 		FetchPollInterval: fetchEvery,
 		MaxAttempts:       1, // the insertion of a job that may be repeated says how often
 		Middleware:        []rivertype.Middleware{&tracing{tracer: config.TracerProvider.Tracer(scope)}},
-		Queues:            map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: workers}},
+		Queues:            queues,
 		PeriodicJobs: []*river.PeriodicJob{
 			periodic(config.SweepEvery, sweepArgs{}, river.QueueDefault),
 			periodic(config.CheckpointEvery, checkpointArgs{}, checkpointQueue),

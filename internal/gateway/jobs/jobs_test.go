@@ -16,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/riverqueue/river"
 	"github.com/stretchr/testify/require"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
@@ -48,7 +47,11 @@ func TestMain(m *testing.M) {
 	os.Exit(testpostgres.Run(m, &server))
 }
 
-type child struct{ Address, Folder string }
+type child struct {
+	Address, Folder string
+	// Answers makes the child give pending answers: see answers_test.go.
+	Answers string
+}
 
 func (c child) config(s *store.Store) (jobs.Config, error) {
 	key, err := audit.LoadOrCreateKey(filepath.Join(c.Folder, checkpointKey))
@@ -70,6 +73,11 @@ func runForever(work string) error {
 	config, err := c.config(s)
 	if err != nil {
 		return err
+	}
+	if c.Answers != "" {
+		if config.Answer, err = c.answer(s); err != nil {
+			return err
+		}
 	}
 	if _, err := jobs.Start(context.Background(), config); err != nil {
 		return err
@@ -139,6 +147,13 @@ func (f *fixture) negotiate(t *testing.T, status engine.Status, lasts time.Durat
 // start starts a child that runs the jobs until it is killed.
 func (f *fixture) start(t *testing.T) *exec.Cmd {
 	t.Helper()
+	process, _ := f.startReading(t)
+	return process
+}
+
+// startReading also returns what the child prints.
+func (f *fixture) startReading(t *testing.T) (*exec.Cmd, *bufio.Reader) {
+	t.Helper()
 	work, err := json.Marshal(f.child)
 	require.NoError(t, err)
 	process := exec.Command(os.Args[0])
@@ -148,10 +163,11 @@ func (f *fixture) start(t *testing.T) *exec.Cmd {
 	require.NoError(t, err)
 	require.NoError(t, process.Start())
 	t.Cleanup(func() { _ = process.Process.Kill(); _ = process.Wait() })
-	line, err := bufio.NewReader(output).ReadString('\n')
+	printed := bufio.NewReader(output)
+	line, err := printed.ReadString('\n')
 	require.NoError(t, err)
 	require.Equal(t, "started\n", line)
-	return process
+	return process, printed
 }
 
 func (f *fixture) count(t *testing.T, statement string) (n int64) {
@@ -354,21 +370,15 @@ func TestInvalidConfigurations(t *testing.T) {
 		"interval -1s must be":                             {Store: database, ForgetEvery: -time.Second},
 		"store not set":                                    {CheckpointPath: "x", CheckpointKey: key},
 		"checkpoint key not set":                           {Store: database, CheckpointPath: "x"},
-		"KeyLifetime must not be negative":                 {Store: database, KeyLifetime: -1},
+		"KeyLifetime and AnswerTimeout must not":           {Store: database, AnswerTimeout: -1},
 	} {
 		_, err := jobs.Start(t.Context(), config)
 		require.ErrorContains(t, err, problem)
 	}
 }
 
-// work is a test job. It is never executed, because no workers serve the queue.
-type work struct {
-	Negotiation string `json:"negotiation"`
-}
-
-func (work) Kind() string { return "haggle_gateway_forget_idempotency_keys" }
-
-// A job and the round that needs it are committed together, or neither is.
+// A job and the round that needs it are committed together, or neither is. The job is not executed, because the process
+// gives no answers.
 func TestJobIsCommittedWithItsRound(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		running, err := jobs.Start(t.Context(), jobs.Config{Store: f.Store})
@@ -384,7 +394,7 @@ func TestJobIsCommittedWithItsRound(t *testing.T) {
 						d.Rounds = append(d.Rounds, store.Round{Actor: engine.PartyClient, Action: action})
 					}
 					enqueue := func(ctx context.Context, tx store.Tx) error {
-						return errors.Join(running.Insert(ctx, tx, work{id}, &river.InsertOpts{Queue: "none"}), ending)
+						return errors.Join(running.EnqueueAnswers(ctx, tx, []string{id}), ending)
 					}
 					return store.Outcome{Updates: []store.Update{d}, Enqueue: enqueue}, nil
 				})(
@@ -395,7 +405,7 @@ func TestJobIsCommittedWithItsRound(t *testing.T) {
 			}
 		}
 		stored := func() (inserted, rounds int) {
-			require.NoError(t, f.db.QueryRow(`SELECT COUNT(*) FROM `+f.schema+`river_job WHERE queue = 'none'`).Scan(&inserted))
+			require.NoError(t, f.db.QueryRow(`SELECT COUNT(*) FROM `+f.schema+`river_job WHERE kind = 'haggle_gateway_answer'`).Scan(&inserted))
 			require.NoError(t, f.db.QueryRow(`SELECT COUNT(*) FROM negotiation_rounds`).Scan(&rounds))
 			return inserted, rounds - 1
 		}
