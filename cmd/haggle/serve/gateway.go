@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.opentelemetry.io/otel/trace"
@@ -35,6 +36,10 @@ type gateway struct {
 	traces        trace.TracerProvider
 	log           *slog.Logger
 	version       string
+	// answerTimeout limits the time for a pending answer.
+	answerTimeout time.Duration
+	// jobs runs once the gateway is started, before it serves requests.
+	jobs *jobs.Jobs
 }
 
 // start starts the periodic jobs, the metrics and the export of traces. The returned function ends them.
@@ -51,11 +56,12 @@ func (g *gateway) start(ctx context.Context, files gatewayfiles.Files) (stop fun
 	}
 	running, err := jobs.Start(ctx, jobs.Config{
 		Store: g.database, CheckpointPath: files.Checkpoints, CheckpointKey: key, Logger: g.log,
-		TracerProvider: g.traces,
+		TracerProvider: g.traces, Answer: g.cases.Answer, AnswerTimeout: g.answerTimeout,
 	})
 	if err != nil {
 		return nil, errors.Join(err, exporters.Close())
 	}
+	g.jobs = running
 	return func() error {
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 		defer cancel()

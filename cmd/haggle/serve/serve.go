@@ -186,7 +186,7 @@ func (c *serveCommand) serve(ctx context.Context, changed func(flag string) bool
 	if err != nil {
 		return err
 	}
-	g := &gateway{log: c.Logger(slog.LevelInfo), version: c.version}
+	g := &gateway{log: c.Logger(slog.LevelInfo), version: c.version, answerTimeout: c.models.AnswerTimeout()}
 	models, err := c.models.Models(model.Config{
 		Logger: g.log, Called: func(tokens int64, err error) { g.metrics.ModelCalled(tokens, err) },
 	}, changed)
@@ -213,11 +213,16 @@ func (c *serveCommand) serve(ctx context.Context, changed func(flag string) bool
 		return err
 	}
 	defer func() { err = errors.Join(err, database.Close()) }()
-	cases, err := service.New(service.Config{Store: database, Models: models, Log: g.log})
+	cases, err := service.New(service.Config{
+		Store: database, Models: models, Log: g.log,
+		Enqueue: func(ctx context.Context, tx store.Tx, negotiations []string) error {
+			return g.jobs.EnqueueAnswers(ctx, tx, negotiations)
+		},
+	})
 	if err != nil {
 		return err
 	}
-	if err := cases.WarnOfConfusableNames(ctx); err != nil {
+	if err := errors.Join(cases.WarnOfConfusableNames(ctx), cases.ChargeModels(ctx)); err != nil {
 		return err
 	}
 	names := c.authorities

@@ -63,3 +63,11 @@ func (s *Serving) Models(config model.Config, changed func(flag string) bool) (*
 	}
 	return models, nil
 }
+
+// recordingTime is added to the time of requests for reading a proposal and recording the answer.
+const recordingTime = 15 * time.Second
+
+// AnswerTimeout returns the time limit of a pending answer: a model's request and one repetition after a failure.
+func (s *Serving) AnswerTimeout() time.Duration {
+	return 2*time.Duration(s.flags.timeout) + recordingTime
+}
