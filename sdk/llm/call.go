@@ -92,19 +92,21 @@ func (c *caller) ask(ctx context.Context, negotiation string, request Request, d
 	begun := time.Now()
 	ctx, cancel := context.WithDeadlineCause(ctx, deadline, errTimeout)
 	defer cancel()
-	result := called{}
+	result := called{failure: FailureTime}
 	if deadline.Sub(begun) < shortestCall {
-		result.failure = FailureTime
 		return result
 	}
 	if c.places.Acquire(ctx, 1) != nil {
-		result.failure = FailureTime
 		if !isTimeout(ctx) {
 			result.failure = FailureCancelled
 		}
 		return result
 	}
 	defer c.places.Release(1)
+	if time.Until(deadline) < shortestCall {
+		return result // the wait for a place has used the time up
+	}
+	result.failure = ""
 	pauses := backoff.NewExponentialBackOff()
 	pauses.InitialInterval, pauses.MaxInterval = firstPause, lastPause
 	var failed error

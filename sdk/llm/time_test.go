@@ -232,3 +232,24 @@ func TestConcurrentAnswersAreLimited(t *testing.T) {
 		require.EqualValues(t, 20, model.calls.Load())
 	})
 }
+
+// TestNoRequestIsSentAfterALongWait waits for the only place until too little time is left for a request.
+func TestNoRequestIsSentAfterALongWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		model := &scriptedModel{name: "test:busy", respond: func(context.Context, llm.Request) (*llm.Response, error) {
+			time.Sleep(10 * time.Second)
+			return answered(choosing(1))
+		}}
+		chooser, err := llm.NewChooser(model, llm.Options{Budget: plenty, Concurrency: 1, Logger: quiet})
+		require.NoError(t, err)
+		first, second := position(t), position(t)
+		second.TimeLeftPercent--
+		second.Deadline = time.Now().Add(10*time.Second + 990*time.Millisecond)
+		go func() { _, _ = chooser.Choose(t.Context(), first) }()
+		synctest.Wait()
+		_, record, err := chooser.Decide(t.Context(), second)
+		require.NoError(t, err)
+		require.Equal(t, llm.FailureTime, record.Answers[0].Failure)
+		require.EqualValues(t, 1, model.calls.Load())
+	})
+}
