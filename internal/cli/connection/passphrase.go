@@ -14,7 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
-	"github.com/haggle-protocol/haggle/internal/cli/prompt"
+	"github.com/haggle-protocol/haggle/internal/cli/userinput"
 )
 
 // PassphraseFileVariable is an environment variable naming a file, or an open descriptor such as /dev/fd/3. The
@@ -126,7 +126,7 @@ func readUnseen(ctx context.Context, terminal int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	typed, err := prompt.Await(ctx, func() ([]byte, error) { return term.ReadPassword(terminal) })
+	typed, err := userinput.Await(ctx, func() ([]byte, error) { return term.ReadPassword(terminal) })
 	if ctx.Err() != nil {
 		return nil, errors.Join(ctx.Err(), term.Restore(terminal, before))
 	}

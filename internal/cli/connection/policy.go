@@ -13,7 +13,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/mint"
-	"github.com/haggle-protocol/haggle/internal/cli/prompt"
+	"github.com/haggle-protocol/haggle/internal/cli/userinput"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/policy"
 )
@@ -124,11 +124,11 @@ func (d *prompter) approve(ctx context.Context, request string) error {
 		return err
 	}
 	fmt.Fprintf(d.out, "the policy requires approval:\n%s\nsign it? [y/n] ", request)
-	answer, err := prompt.Line(ctx, d.in)
+	answer, err := userinput.Line(ctx, d.in)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case err != nil || !prompt.IsYes(answer):
+	case err != nil || !userinput.IsYes(answer):
 		return errNotApproved
 	}
 	return nil

@@ -64,10 +64,8 @@ func (s *Serving) Models(config model.Config, changed func(flag string) bool) (*
 	return models, nil
 }
 
-// recordingTime is added to the time of requests for reading a proposal and recording the answer.
-const recordingTime = 15 * time.Second
-
-// AnswerTimeout returns the time limit of a pending answer: a model's request and one repetition after a failure.
+// AnswerTimeout returns the time limit of a pending answer: two requests at their limit, and time to read the proposal
+// and to record the answer.
 func (s *Serving) AnswerTimeout() time.Duration {
-	return 2*time.Duration(s.flags.timeout) + recordingTime
+	return 2*time.Duration(s.flags.timeout) + 15*time.Second
 }

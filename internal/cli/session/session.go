@@ -20,7 +20,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/mint"
 	"github.com/haggle-protocol/haggle/internal/cli/progress"
-	"github.com/haggle-protocol/haggle/internal/cli/prompt"
+	"github.com/haggle-protocol/haggle/internal/cli/userinput"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
@@ -91,12 +91,12 @@ func (s *Session) Interactive() bool {
 func (s *Session) Confirm(ctx context.Context, question, refusal string) error {
 	defer s.progress.Pause()()
 	fmt.Fprintf(s.Stderr, "%s [y/n] ", question)
-	answer, err := prompt.Line(ctx, s.Stdin)
+	answer, err := userinput.Line(ctx, s.Stdin)
 	if ctx.Err() != nil {
 		fmt.Fprintln(s.Stderr)
 		return ctx.Err()
 	}
-	if err != nil || !prompt.IsYes(answer) {
+	if err != nil || !userinput.IsYes(answer) {
 		return &exitcode.Error{Kind: exitcode.Other, Err: errors.New(refusal),
 			Hint: fmt.Sprintf("the answer was %q; y or yes confirms", answer)}
 	}

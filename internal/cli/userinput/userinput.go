@@ -1,5 +1,5 @@
-// Package prompt reads answers to questions. Ctrl-C ends waiting.
-package prompt
+// Package userinput reads answers to questions. Ctrl-C ends waiting.
+package userinput
 
 import (
 	"bufio"
