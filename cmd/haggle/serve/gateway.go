@@ -36,8 +36,9 @@ type gateway struct {
 	traces        trace.TracerProvider
 	log           *slog.Logger
 	version       string
-	// answerTimeout limits the time for a pending answer.
+	// answerTimeout limits the time for a pending answer. Without models, answers are left to other processes.
 	answerTimeout time.Duration
+	hasModels     bool
 	// jobs runs once the gateway is started, before it serves requests.
 	jobs *jobs.Jobs
 }
@@ -54,10 +55,14 @@ func (g *gateway) start(ctx context.Context, files gatewayfiles.Files) (stop fun
 	if err != nil {
 		return nil, errors.Join(err, exporters.Close())
 	}
-	running, err := jobs.Start(ctx, jobs.Config{
+	config := jobs.Config{
 		Store: g.database, CheckpointPath: files.Checkpoints, CheckpointKey: key, Logger: g.log,
-		TracerProvider: g.traces, Answer: g.cases.Answer, AnswerTimeout: g.answerTimeout,
-	})
+		TracerProvider: g.traces, AnswerOverdue: g.cases.AnswerOverdue,
+	}
+	if g.hasModels {
+		config.Answer, config.AnswerTimeout = g.cases.Answer, g.answerTimeout
+	}
+	running, err := jobs.Start(ctx, config)
 	if err != nil {
 		return nil, errors.Join(err, exporters.Close())
 	}

@@ -193,6 +193,7 @@ func (c *serveCommand) serve(ctx context.Context, changed func(flag string) bool
 	if err != nil {
 		return err
 	}
+	g.hasModels = models != nil
 	var listeners listeners
 	if !c.stdio {
 		if listeners, err = c.open(ctx); err != nil {

@@ -2,8 +2,11 @@ package jobs
 
 import (
 	"context"
+	"database/sql"
+	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
@@ -14,10 +17,10 @@ import (
 const answerQueue = "answers"
 
 const (
-	answerWorkers = 64
-	// answerAttempts is the number of attempts at a pending answer. They extend over about four hours, so that a
-	// database that fails does not leave a proposal without answer; until then a negotiation usually times out.
-	answerAttempts = 500
+	// answerWorkers are as many as simultaneous questions to a model by default.
+	answerWorkers = 32
+	// answerAttempts is the number of attempts at a pending answer. A sweep gives the answer before they are used up.
+	answerAttempts = 25
 	// longestPause is the longest pause between two attempts.
 	longestPause = 30 * time.Second
 )
@@ -32,10 +35,15 @@ func (answerArgs) Kind() string { return "haggle_gateway_answer" }
 type answerWorker struct {
 	river.WorkerDefaults[answerArgs]
 	config Config
+	// stopping ends when the process begins to stop: another one, or a later one, gives the answers.
+	stopping context.Context
 }
 
 // Work gives a negotiation's pending answer.
 func (w *answerWorker) Work(ctx context.Context, job *river.Job[answerArgs]) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(w.stopping, cancel)()
 	err := w.config.Answer(ctx, job.Args.Negotiation)
 	if err != nil && ctx.Err() == nil {
 		w.config.Logger.Warn("pending answer not given", "negotiation", job.Args.Negotiation, "attempt", job.Attempt,
@@ -54,12 +62,21 @@ func (*answerWorker) NextRetry(job *river.Job[answerArgs]) time.Time {
 
 // EnqueueAnswers adds a job for each negotiation's pending answer, in a transaction of the store: the jobs exist if it
 // is committed.
-func (j *Jobs) EnqueueAnswers(ctx context.Context, tx store.Tx, negotiations []string) error {
+func (j *Jobs) EnqueueAnswers(ctx context.Context, tx store.Tx, negotiations []string) (err error) {
+	var jobs []river.InsertManyParams
 	for _, id := range negotiations {
-		err := j.insert(ctx, tx, answerArgs{id}, &river.InsertOpts{Queue: answerQueue, MaxAttempts: answerAttempts})
-		if err != nil {
-			return err
-		}
+		jobs = append(jobs, river.InsertManyParams{
+			Args: answerArgs{id}, InsertOpts: &river.InsertOpts{Queue: answerQueue, MaxAttempts: answerAttempts},
+		})
+	}
+	switch client := j.client.(type) {
+	case *river.Client[pgx.Tx]:
+		_, err = client.InsertManyTx(ctx, tx.Postgres, jobs)
+	case *river.Client[*sql.Tx]:
+		_, err = client.InsertManyTx(ctx, tx.SQLite, jobs)
+	}
+	if err != nil {
+		return fmt.Errorf("jobs of pending answers: %w", err)
 	}
 	return nil
 }

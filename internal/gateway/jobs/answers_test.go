@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -69,12 +71,11 @@ type buyer struct {
 	identity.Caller
 }
 
-func (f *fixture) buyer(t *testing.T) *buyer {
+func (f *fixture) buyer(t *testing.T, running *jobs.Jobs) *buyer {
 	t.Helper()
-	running, err := jobs.Start(t.Context(), jobs.Config{Store: f.Store})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, running.Stop(context.WithoutCancel(t.Context()))) })
-	cases, err := withModel(nil, f.Store, running.EnqueueAnswers)
+	cases, err := withModel(nil, f.Store, func(ctx context.Context, tx store.Tx, ids []string) error {
+		return running.EnqueueAnswers(ctx, tx, slices.Concat(ids, ids)) // two jobs, for two processes
+	})
 	require.NoError(t, err)
 	publisher := identity.Caller{Kind: identity.Publisher, ID: f.publisher, Scopes: identity.ScopesOf(identity.Publisher)}
 	_, err = cases.CreateStrategy(t.Context(), publisher, []byte(document), "")
@@ -82,6 +83,16 @@ func (f *fixture) buyer(t *testing.T) *buyer {
 	return &buyer{cases, identity.Caller{
 		Kind: identity.Client, ID: f.client, Name: "Acme", Scopes: identity.ScopesOf(identity.Client),
 	}}
+}
+
+// run runs jobs until the end of the test.
+func (f *fixture) run(t *testing.T, config jobs.Config) *jobs.Jobs {
+	t.Helper()
+	config.Store = f.Store
+	running, err := jobs.Start(t.Context(), config)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, running.Stop(context.WithoutCancel(t.Context()))) })
+	return running
 }
 
 // propose opens a negotiation whose answer is pending.
@@ -106,7 +117,8 @@ func (b *buyer) propose(t *testing.T) string {
 func (f *fixture) requireAnswered(t *testing.T, b *buyer, price uint64, ids ...string) {
 	t.Helper()
 	f.await(t, func() bool {
-		return f.count(t, `SELECT COUNT(*) FROM negotiations WHERE current_offer_by = 'client'`) == 0
+		return f.count(t, `SELECT COUNT(*) FROM negotiations
+			WHERE current_offer_by = 'client' AND status <> 'awaiting_approval'`) == 0
 	})
 	for _, id := range ids {
 		read, err := b.Status(t.Context(), b.Caller, id)
@@ -123,7 +135,7 @@ func (f *fixture) requireAnswered(t *testing.T, b *buyer, price uint64, ids ...s
 // A process is killed while its model is asked. Another one gives the answer.
 func TestPendingAnswerSurvivesAKill(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
-		buyer := f.buyer(t)
+		buyer := f.buyer(t, f.run(t, jobs.Config{}))
 		f.Answers = hangs
 		process, printed := f.startReading(t)
 		id := buyer.propose(t)
@@ -147,10 +159,10 @@ func TestPendingAnswerSurvivesAKill(t *testing.T) {
 	})
 }
 
-// Two processes give many pending answers, each once.
+// Two processes give many pending answers, each once, although each answer has two jobs.
 func TestTwoProcessesAnswerOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
-		buyer := f.buyer(t)
+		buyer := f.buyer(t, f.run(t, jobs.Config{}))
 		f.Answers = "0.0019"
 		f.start(t)
 		f.start(t)
@@ -163,30 +175,61 @@ func TestTwoProcessesAnswerOnce(t *testing.T) {
 	})
 }
 
-// An answer that fails is tried again.
+// An answer that fails is tried again, and overdue ones are given with a sweep.
 func TestFailedAnswerIsTriedAgain(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
-		var calls atomic.Int64
-		running, err := jobs.Start(t.Context(), jobs.Config{Store: f.Store, Answer: func(ctx context.Context, _ string) error {
-			_, limited := ctx.Deadline()
-			if calls.Add(1) == 1 || !limited {
-				return errors.New("no answer")
-			}
-			return nil
-		}})
-		require.NoError(t, err)
-		defer func() { require.NoError(t, running.Stop(t.Context())) }()
-		cases, err := withModel(nil, f.Store, running.EnqueueAnswers)
-		require.NoError(t, err)
-		publisher := identity.Caller{Kind: identity.Publisher, ID: f.publisher, Scopes: identity.ScopesOf(identity.Publisher)}
-		_, err = cases.CreateStrategy(t.Context(), publisher, []byte(document), "")
-		require.NoError(t, err)
-		client := identity.Caller{Kind: identity.Client, ID: f.client, Scopes: identity.ScopesOf(identity.Client)}
-		(&buyer{cases, client}).propose(t)
+		var calls, sweeps atomic.Int64
+		running := f.run(t, jobs.Config{
+			SweepEvery:    time.Second,
+			AnswerOverdue: func(context.Context) (int, error) { sweeps.Add(1); return 0, nil },
+			Answer: func(ctx context.Context, _ string) error {
+				if _, limited := ctx.Deadline(); calls.Add(1) <= 2 || !limited {
+					return errors.New("no answer")
+				}
+				return nil
+			},
+		})
+		f.buyer(t, running).propose(t)
 		f.await(t, func() bool {
 			return f.count(t, `SELECT COUNT(*) FROM `+f.schema+`river_job
-				WHERE kind = 'haggle_gateway_answer' AND state = 'completed'`) == 1
+				WHERE kind = 'haggle_gateway_answer' AND state = 'completed'`) == 2 && sweeps.Load() > 1
 		})
-		require.EqualValues(t, 2, calls.Load())
+		require.EqualValues(t, 4, calls.Load())
+	})
+}
+
+// A process that stops ends its attempts at once, writes its checkpoint, and leaves the answers to others.
+func TestStopEndsAnAnswer(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		f.negotiate(t, engine.AwaitingApproval, time.Hour) // for the first checkpoint
+		config, err := f.config(f.Store)
+		require.NoError(t, err)
+		asked, ended := make(chan struct{}, 2), make(chan struct{}, 2)
+		config.CheckpointEvery = time.Hour
+		config.AnswerTimeout = time.Hour
+		config.Answer = func(ctx context.Context, _ string) error {
+			asked <- struct{}{}
+			<-ctx.Done()
+			ended <- struct{}{}
+			return ctx.Err()
+		}
+		running, err := jobs.Start(t.Context(), config)
+		require.NoError(t, err)
+		f.await(t, func() bool { return f.verify(t).Checkpoints == 1 })
+		buyer := f.buyer(t, running)
+		id := buyer.propose(t)
+		<-asked
+		<-asked
+		grace, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		require.NoError(t, running.Stop(grace))
+		require.Len(t, ended, 2)
+		require.EqualValues(t, 2, f.verify(t).Checkpoints)
+		require.Zero(t, f.verify(t).Uncovered)
+		require.EqualValues(t, 2, f.count(t, `SELECT COUNT(*) FROM `+f.schema+`river_job
+			WHERE kind = 'haggle_gateway_answer' AND state IN ('retryable', 'available', 'scheduled')`))
+		f.Answers = "0.0019"
+		f.start(t)
+		f.requireAnswered(t, buyer, 1900, id)
 	})
 }

@@ -6,7 +6,7 @@
 // inserts every job once per period. Any gateway executes it. A job handles everything that is due when it
 // runs, so if a process is killed, the following period's job continues the work. Failed jobs are retried
 // within the period. A pending answer whose process was killed begins again when the timeout of answers has passed, at
-// the earliest after 2 min. If the leader is killed, River elects another within 21 s.
+// the earliest after 2 min; a sweep gives the answers that are overdue. If the leader is killed, River elects another within 21 s.
 //
 // River's tables are in the schema haggle_gateway_jobs of PostgreSQL, which the first gateway creates, or in
 // the gateway's SQLite file.

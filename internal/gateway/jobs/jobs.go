@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"context"
 	"crypto/ed25519"
-	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/riverdriver/riversqlite"
@@ -42,6 +40,9 @@ type Config struct {
 	// Answer gives a negotiation's pending answer. Calls can be concurrent, and are repeated after an error or the end of
 	// a process. If nil, this process leaves pending answers to others.
 	Answer func(ctx context.Context, negotiation string) error
+	// AnswerOverdue gives the answers that have been pending for too long, and returns their number. It is called with
+	// each sweep. If nil, it is not called.
+	AnswerOverdue func(context.Context) (int, error)
 	// AnswerTimeout limits a call of Answer. The default is 1 min.
 	AnswerTimeout time.Duration
 	// Logger gets the results of jobs and River's messages. If nil, they are discarded.
@@ -101,6 +102,8 @@ type Jobs struct {
 	client      client
 	checkpoints *checkpoints
 	cancel      context.CancelFunc
+	// stopAnswers ends the pending answers' contexts.
+	stopAnswers context.CancelFunc
 	waiting     sync.WaitGroup
 	release     func()
 }
@@ -138,9 +141,10 @@ func Start(ctx context.Context, config Config) (*Jobs, error) {
 	return j, nil
 }
 
-// Stop waits for running jobs, writes a last checkpoint if it holds the checkpoint file, and lets another
+// Stop ends attempts at pending answers, waits for other running jobs, writes a last checkpoint if it holds the checkpoint file, and lets another
 // process take over at once. When ctx ends it cancels the jobs.
 func (j *Jobs) Stop(ctx context.Context) error {
+	j.stopAnswers()
 	err := j.client.Stop(ctx)
 	j.cancel()
 	select {
@@ -152,20 +156,6 @@ func (j *Jobs) Stop(ctx context.Context) error {
 	j.release()
 	if err != nil {
 		return fmt.Errorf("jobs: %w", err)
-	}
-	return nil
-}
-
-// insert adds a job in a transaction of the store. The job can be executed once the transaction is committed.
-func (j *Jobs) insert(ctx context.Context, tx store.Tx, args river.JobArgs, options *river.InsertOpts) (err error) {
-	switch client := j.client.(type) {
-	case *river.Client[pgx.Tx]:
-		_, err = client.InsertTx(ctx, tx.Postgres, args, options)
-	case *river.Client[*sql.Tx]:
-		_, err = client.InsertTx(ctx, tx.SQLite, args, options)
-	}
-	if err != nil {
-		return fmt.Errorf("job %s: %w", args.Kind(), err)
 	}
 	return nil
 }
@@ -207,11 +197,13 @@ func (j *Jobs) connect(ctx context.Context, config Config) error {
 
 func (j *Jobs) settings(config Config) (*river.Config, error) {
 	known := river.NewWorkers()
+	stopping, stopAnswers := context.WithCancel(context.Background())
+	j.stopAnswers = stopAnswers
 	if err := errors.Join(
 		river.AddWorkerSafely(known, &sweepWorker{config: config}),
 		river.AddWorkerSafely(known, &checkpointWorker{checkpoints: j.checkpoints}),
 		river.AddWorkerSafely(known, &forgetWorker{config: config}),
-		river.AddWorkerSafely(known, &answerWorker{config: config}),
+		river.AddWorkerSafely(known, &answerWorker{config: config, stopping: stopping}),
 	); err != nil {
 		return nil, err
 	}

@@ -20,9 +20,10 @@ type sweepWorker struct {
 	config Config
 }
 
-// Work ends all negotiations and approvals that have passed their deadline, and deletes expired nonces.
+// Work ends all negotiations and approvals that have passed their deadline, gives overdue answers, and deletes expired
+// nonces.
 func (w *sweepWorker) Work(ctx context.Context, _ *river.Job[sweepArgs]) error {
-	return errors.Join(w.end(ctx), deleteAll(func() (int64, error) {
+	return errors.Join(w.end(ctx), w.answer(ctx), deleteAll(func() (int64, error) {
 		return w.config.Store.DeleteNonces(ctx, deleteSize)
 	}))
 }
@@ -48,6 +49,21 @@ func (w *sweepWorker) end(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// answer gives the answers that have been pending for too long.
+func (w *sweepWorker) answer(ctx context.Context) error {
+	if w.config.AnswerOverdue == nil {
+		return nil
+	}
+	answered, err := w.config.AnswerOverdue(ctx)
+	if answered > 0 {
+		w.config.Logger.Warn("pending answers overdue: the rules' counter offers are the answers", "count", answered)
+	}
+	if errors.Is(err, store.ErrInProgress) {
+		return nil // a later sweep gives the others
+	}
+	return err
 }
 
 type forgetArgs struct{}

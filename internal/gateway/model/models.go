@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,15 +40,16 @@ type Config struct {
 
 // Models holds a gateway's language models. The nil value holds none. Models is safe for concurrent use.
 type Models struct {
-	chooser *llm.Chooser
-	names   []string
-	called  func(int64, error)
+	chooser     *llm.Chooser
+	names       []string
+	called      func(int64, error)
+	callTimeout time.Duration
 }
 
 // New returns models. It sends no requests. It returns an error if there is no model or no budget, or a model
 // name is not of the form provider:model.
 func New(config Config) (*Models, error) {
-	m := &Models{called: config.Called}
+	m := &Models{called: config.Called, callTimeout: cmp.Or(config.CallTimeout, llm.DefaultCallTimeout)}
 	if m.called == nil {
 		m.called = func(int64, error) {}
 	}
@@ -79,8 +81,11 @@ func (m *Models) Charge(tokens int64, cost llm.MicroDollars) {
 	}
 }
 
-// Check returns an error with [engine.ErrStrategy] if the strategy names a model that is not configured, or a
-// temperature that the model does not accept.
+// leastTimeout is the least timeout_seconds of a strategy with a model: an answer whose process was killed takes minutes.
+const leastTimeout = 600
+
+// Check returns an error with [engine.ErrStrategy] if the strategy names a model that is not configured, a temperature
+// that the model does not accept, or a timeout in which a model cannot answer.
 func (m *Models) Check(s *engine.Strategy) error {
 	wrong := func(field, format string, values ...any) error {
 		return fmt.Errorf("%w: %s: %s", engine.ErrStrategy, field, fmt.Sprintf(format, values...))
@@ -101,6 +106,8 @@ func (m *Models) Check(s *engine.Strategy) error {
 		return wrong("llm_provider", "the gateway does not have %.80q; it has %s", nameOf(s), strings.Join(all, ", "))
 	case s.LLMTemperature != nil && *s.LLMTemperature > engine.One && s.LLMProvider == "anthropic":
 		return wrong("llm_temperature", "%s is above 1, the highest one of anthropic", *s.LLMTemperature)
+	case s.TimeoutSeconds < leastTimeout:
+		return wrong("timeout_seconds", "%d is below %d, the least with a language model", s.TimeoutSeconds, leastTimeout)
 	}
 	return nil
 }
@@ -137,8 +144,10 @@ type Question struct {
 	Proposal terms.Terms
 	// ClientName is the client's verified name; empty if the client is anonymous.
 	ClientName string
-	// Deadline limits the time. After it, no model is asked.
+	// Deadline limits the time. No model is asked if less time than a request can take is left.
 	Deadline time.Time
+	// Overdue asks for the rules' decision, because no model has been asked for too long.
+	Overdue bool
 }
 
 // Answer is a decision, and the report about the model's part in it.
@@ -175,8 +184,12 @@ type Report struct {
 	Milliseconds int64 `json:"milliseconds"`
 }
 
-// FallbackMissing is the [Report.Fallback] if the gateway no longer has the strategy's model.
-const FallbackMissing = "the gateway does not have the model"
+// The reasons for [Report.Fallback] if the model is not asked.
+const (
+	FallbackMissing = "the gateway does not have the model"
+	FallbackOverdue = "no process with the model has answered in time"
+	FallbackTime    = "less time is left than a request can take"
+)
 
 // Answer answers a proposal. If the model gives no usable answer before the deadline, it returns the rules' decision
 // and no error. It returns the errors of [engine.Respond], and ctx's cause if ctx ends.
@@ -188,8 +201,15 @@ func (m *Models) Answer(ctx context.Context, q Question) (Answer, error) {
 	report := &Report{
 		Model: nameOf(q.Strategy), LowestMicro: decision.Least, HighestMicro: decision.Terms.Price,
 	}
-	if !m.Asks(q.Strategy, decision) {
+	switch {
+	case q.Overdue:
+		report.Fallback = FallbackOverdue
+	case !m.Asks(q.Strategy, decision):
 		report.Fallback = FallbackMissing
+	case time.Until(q.Deadline) < m.callTimeout:
+		report.Fallback = FallbackTime
+	}
+	if report.Fallback != "" {
 		return Answer{decision, report}, nil
 	}
 	position, err := positionOf(q, decision)

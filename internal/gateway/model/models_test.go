@@ -299,7 +299,7 @@ func TestRulesAnswerWithoutTheModel(t *testing.T) {
 			fallback string
 		}{
 			"timeout":   {never, plenty, time.Minute, llm.FailureTimeout, unusable},
-			"too late":  {never, plenty, -time.Second, llm.FailureTime, unusable},
+			"too late":  {never, plenty, llm.DefaultCallTimeout - time.Nanosecond, "", model.FallbackTime},
 			"refusal":   {refusing, plenty, time.Minute, llm.FailureRefusal, unusable},
 			"temporary": {busy, plenty, time.Minute, llm.FailureTemporary, unusable},
 			"budget":    {never, llm.Budget{Tokens: 100}, time.Minute, llm.FailureBudget, unusable},
@@ -309,7 +309,7 @@ func TestRulesAnswerWithoutTheModel(t *testing.T) {
 			q.Deadline = time.Now().Add(test.within)
 			answer, err := newModels(t, test.budget, test.model).Answer(t.Context(), q)
 			require.NoError(t, err, name)
-			require.False(t, time.Now().After(q.Deadline) && test.within > 0, name)
+			require.False(t, time.Now().After(q.Deadline), name)
 			require.EqualValues(t, 2750, answer.Decision.Terms.Price, name)
 			require.Equal(t, test.failure, answer.Report.Failure, name)
 			require.Equal(t, test.fallback, answer.Report.Fallback, name)
@@ -319,6 +319,12 @@ func TestRulesAnswerWithoutTheModel(t *testing.T) {
 		answer, err := none.Answer(t.Context(), question(document(t), engine.State{}, 1500))
 		require.NoError(t, err)
 		require.Equal(t, model.FallbackMissing, answer.Report.Fallback)
+		q := question(document(t), engine.State{}, 1500)
+		q.Overdue = true
+		answer, err = newModels(t, plenty, never).Answer(t.Context(), q)
+		require.NoError(t, err)
+		require.Equal(t, model.FallbackOverdue, answer.Report.Fallback)
+		require.Equal(t, at(2750), *answer.Decision.Terms)
 	})
 }
 
@@ -409,6 +415,9 @@ func TestStrategyNamesAnAvailableModel(t *testing.T) {
 			`anthropic:claude`: func(s *engine.Strategy) { s.LLMProvider = "" },
 		`invalid strategy: llm_temperature: 1.5 is above 1, the highest one of anthropic`: func(s *engine.Strategy) {
 			s.LLMProvider, s.LLMModel, s.LLMTemperature = "anthropic", "claude", new(terms.Decimal(1_500_000))
+		},
+		`invalid strategy: timeout_seconds: 599 is below 600, the least with a language model`: func(s *engine.Strategy) {
+			s.TimeoutSeconds = 599
 		},
 	} {
 		s := document(t)

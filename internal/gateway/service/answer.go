@@ -17,35 +17,70 @@ import (
 // recordingTime is the part of a job's time that is kept for recording the answer.
 const recordingTime = 5 * time.Second
 
-// otherTime is how long a process that does not have a strategy's model leaves the answer to other processes.
-const otherTime = 2 * time.Minute
-
 // Answer gives a negotiation's pending answer. It asks the strategy's language model while nothing is locked, and
 // records the answer if the negotiation still waits for it: of concurrent or repeated calls, one does. It returns
 // nil if there is nothing to answer. ctx needs a deadline: if the model has not answered [recordingTime] before,
-// the rules' counter offer is the answer. So it is without the model, but in the first minutes Answer fails then,
-// because another process can have it. After any error the answer is still pending.
+// the rules' counter offer is the answer. If this process lacks the model, Answer fails, because another one can have
+// it. After any error the answer is still pending: see [Service.AnswerOverdue].
 func (s *Service) Answer(ctx context.Context, negotiation string) error {
-	waiting, err := s.store.Unanswered(ctx, negotiation, recall)
-	if err != nil || waiting == nil {
-		return err
-	}
-	question, err := questionOf(waiting)
-	if err != nil {
-		return err
-	}
-	if !s.models.Has(question.Strategy) && waiting.Now.Sub(waiting.LastActivityAt) < otherTime {
-		return fmt.Errorf("negotiation %s: %s; another gateway can have it", negotiation, model.FallbackMissing)
-	}
 	end, limited := ctx.Deadline()
 	if !limited {
 		return errors.New("answer: no deadline")
 	}
+	waiting, question, err := s.unanswered(ctx, negotiation)
+	if err != nil || waiting == nil {
+		return err
+	}
+	if !s.models.Has(question.Strategy) {
+		return fmt.Errorf("negotiation %s: %s; another gateway can have it", negotiation, model.FallbackMissing)
+	}
 	now := time.Now()
 	question.Deadline = now.Add(min(end.Sub(now), waiting.Deadline.Sub(waiting.Now)) - recordingTime)
+	return s.answer(ctx, waiting, question)
+}
+
+// overdueTime is the longest time for which an answer waits for a model. It is longer than a model takes after the end
+// of a first process.
+const overdueTime = 5 * time.Minute
+
+// maxOverdue limits the answers of one call of AnswerOverdue.
+const maxOverdue = 200
+
+// AnswerOverdue gives the answers that have been pending for too long: for [overdueTime], or for half of the time until
+// the deadline. The rules' counter offer is the answer. It returns the number of answers.
+func (s *Service) AnswerOverdue(ctx context.Context) (answered int, err error) {
+	ids, err := s.store.Overdue(ctx, overdueTime, maxOverdue)
+	if err != nil {
+		return 0, err
+	}
+	for _, id := range ids {
+		waiting, question, err := s.unanswered(ctx, id)
+		if err == nil && waiting != nil {
+			question.Overdue = true
+			err = s.answer(ctx, waiting, question)
+			answered++
+		}
+		if err != nil {
+			return answered, err
+		}
+	}
+	return answered, nil
+}
+
+// unanswered reads a negotiation and the question about its proposal; nil if it waits for no answer.
+func (s *Service) unanswered(
+	ctx context.Context, id string,
+) (waiting *store.Unanswered, q model.Question, err error) {
+	if waiting, err = s.store.Unanswered(ctx, id, recall); err == nil && waiting != nil {
+		q, err = questionOf(waiting)
+	}
+	return waiting, q, err
+}
+
+func (s *Service) answer(ctx context.Context, waiting *store.Unanswered, question model.Question) error {
 	answer, err := s.models.Answer(ctx, question)
 	if err != nil {
-		return fmt.Errorf("negotiation %s: %w", negotiation, err)
+		return fmt.Errorf("negotiation %s: %w", waiting.ID, err)
 	}
 	if waiting.Bundle != "" && waiting.CurrentRound == 1 {
 		// The bundle was decided with a counter offer here. An agreement now, because the publisher has lowered the floor
@@ -61,7 +96,7 @@ func (s *Service) Answer(ctx context.Context, negotiation string) error {
 		return struct{}{}, err
 	}, backoff.WithBackOff(&backoff.ExponentialBackOff{
 		InitialInterval: 20 * time.Millisecond, MaxInterval: time.Second, Multiplier: 2, RandomizationFactor: 0.5,
-	}))
+	}), backoff.WithMaxElapsedTime(recordingTime))
 	return err
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/internal/gateway/engine"
@@ -171,11 +172,16 @@ func TestConcurrentAnswersAreRecordedOnce(t *testing.T) {
 		var all sync.WaitGroup
 		all.Add(concurrent)
 		f.model.asked = func() { all.Done(); all.Wait() }
-		var calls sync.WaitGroup
+		// A cache of responses would ask once for all, so each call has a service of its own.
+		var services []*service.Service
 		for range concurrent {
+			services = append(services, f.another(t, 1_000_000))
+		}
+		ctx := deadline(t)
+		var calls sync.WaitGroup
+		for at := range concurrent {
 			calls.Go(func() {
-				// A cache of responses would ask once for all, so each call has a service of its own.
-				require.NoError(t, f.another(t).Answer(deadline(t), id))
+				assert.NoError(t, services[at].Answer(ctx, id))
 			})
 		}
 		calls.Wait()
@@ -184,11 +190,11 @@ func TestConcurrentAnswersAreRecordedOnce(t *testing.T) {
 	})
 }
 
-// another returns a service of another process with the same model.
-func (f *withModel) another(t *testing.T) *service.Service {
+// another returns a service of another process with the same model, and a daily budget in tokens.
+func (f *withModel) another(t *testing.T, budget int64) *service.Service {
 	t.Helper()
 	models, err := model.New(model.Config{
-		Models: []llm.Model{f.model}, Budget: llm.Budget{Tokens: 1_000_000}, Logger: slog.New(slog.DiscardHandler),
+		Models: []llm.Model{f.model}, Budget: llm.Budget{Tokens: budget}, Logger: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(t, err)
 	other, err := service.New(service.Config{
@@ -293,20 +299,49 @@ func TestProposalWithoutAJobIsNotRecorded(t *testing.T) {
 	})
 }
 
-// A gateway that does not have the model leaves the answer to others for a time. Then it answers with the rules' counter
-// offer, and the record says why.
-func TestPendingAnswerWithoutTheModel(t *testing.T) {
+// A gateway that does not have the model leaves the answer to others. After five minutes each gateway answers with the
+// rules' counter offer, and the record says why.
+func TestOverdueAnswerIsTheRules(t *testing.T) {
 	onBothWithModel(t, func(t *testing.T, f *withModel) {
+		ctx := deadline(t)
 		id := f.propose(t, f.openAI, at(1500), "site-a.local").Answers[0].Negotiation.ID
-		restarted, err := service.New(service.Config{Store: f.store})
+		without, err := service.New(service.Config{Store: f.store})
 		require.NoError(t, err)
-		require.ErrorContains(t, restarted.Answer(deadline(t), id), "another gateway can have it")
+		require.ErrorContains(t, without.Answer(ctx, id), "another gateway can have it")
+		f.offset.Add(int64(5*time.Minute - time.Second))
+		answered, err := without.AnswerOverdue(ctx)
+		require.NoError(t, err)
+		require.Zero(t, answered)
 		require.True(t, f.read(t, id).AnswerPending)
-		f.offset.Add(int64(2 * time.Minute))
-		require.NoError(t, restarted.Answer(deadline(t), id))
+		f.offset.Add(int64(time.Second))
+		for _, want := range []int{1, 0} {
+			answered, err = without.AnswerOverdue(ctx)
+			require.NoError(t, err)
+			require.Equal(t, want, answered)
+		}
 		read := f.read(t, id)
-		require.Equal(t, model.FallbackMissing, read.Rounds[1].Analysis.Model.Fallback)
+		require.Equal(t, model.FallbackOverdue, read.Rounds[1].Analysis.Model.Fallback)
 		require.Equal(t, read.Rounds[1].Analysis.Model.HighestMicro, read.CurrentTerms.Price)
+		require.NoError(t, f.Answer(ctx, id), "the job comes too late")
+		require.Len(t, f.read(t, id).Rounds, 2)
+
+		// Near the end of a negotiation there is less time: 3 hours after its start it ends.
+		f.offset.Add(int64(54 * time.Minute))
+		for range 2 {
+			_, err = f.Counter(ctx, f.openAI, service.CounterRequest{Negotiation: id, Terms: at(1510)})
+			require.NoError(t, err)
+			require.NoError(t, f.Answer(ctx, id))
+			f.offset.Add(int64(59 * time.Minute))
+		}
+		_, err = f.Counter(ctx, f.openAI, service.CounterRequest{Negotiation: id, Terms: at(1520)})
+		require.NoError(t, err)
+		require.Equal(t, 3*time.Hour, f.read(t, id).DeadlineAt.Sub(f.read(t, id).InitiatedAt))
+		for wait, want := range []int{0, 1} {
+			f.offset.Add(int64(89*time.Second) - int64(wait)*int64(88*time.Second))
+			answered, err = without.AnswerOverdue(ctx)
+			require.NoError(t, err)
+			require.Equal(t, want, answered, "half of three minutes")
+		}
 	})
 }
 
@@ -337,27 +372,41 @@ func TestPendingProposalIsNoEarlierOne(t *testing.T) {
 	})
 }
 
-// A restarted process counts what the day's answers have used, so that kills do not renew the budget.
-func TestRestartDoesNotRenewTheBudget(t *testing.T) {
+// A restarted process counts what the day's recorded answers have used.
+func TestRestartCountsTheDaysAnswers(t *testing.T) {
 	onBothWithModel(t, func(t *testing.T, f *withModel) {
+		ctx := deadline(t)
 		first := f.propose(t, f.openAI, at(1500), "site-a.local").Answers[0].Negotiation.ID
 		require.NoError(t, f.answer(t, first))
-		used := f.read(t, first).Rounds[1].Analysis.Model.Tokens
-		require.EqualValues(t, 245, used)
+		const used = 245
+		require.EqualValues(t, used, f.read(t, first).Rounds[1].Analysis.Model.Tokens)
 		second := f.propose(t, f.claude, at(1500), "site-a.local").Answers[0].Negotiation.ID
-		models, err := model.New(model.Config{
-			Models: []llm.Model{f.model}, Budget: llm.Budget{Tokens: 100_000}, Logger: slog.New(slog.DiscardHandler),
-		})
+
+		// least is the least budget, in steps smaller than used, with which a process asks the model.
+		const step = used / 2
+		least := int64(4_000)
+		waiting, err := f.store.Unanswered(ctx, second, store.Recall{})
 		require.NoError(t, err)
-		restarted, err := service.New(service.Config{
-			Store: f.store, Models: models, Enqueue: func(context.Context, store.Tx, []string) error { return nil },
-		})
-		require.NoError(t, err)
-		models.Charge(100_000-used, 0)
-		require.NoError(t, restarted.ChargeModels(t.Context()))
-		require.NoError(t, restarted.Answer(deadline(t), second))
-		report := f.read(t, second).Rounds[1].Analysis.Model
-		require.Equal(t, llm.FailureBudget, report.Failure)
-		require.EqualValues(t, 1, f.model.calls.Load())
+		asks := func(budget int64) bool {
+			models, err := model.New(model.Config{
+				Models: []llm.Model{f.model}, Budget: llm.Budget{Tokens: budget}, Logger: slog.New(slog.DiscardHandler),
+			})
+			require.NoError(t, err)
+			rules, err := engine.ParseStrategy(waiting.Definition)
+			require.NoError(t, err)
+			answer, err := models.Answer(ctx, model.Question{
+				Negotiation: second, Strategy: &rules, Proposal: at(1500), ClientName: waiting.ClientName,
+				Deadline: time.Now().Add(time.Minute),
+			})
+			require.NoError(t, err)
+			return answer.Report.Failure == ""
+		}
+		for !asks(least) {
+			least += step
+		}
+		restarted := f.another(t, least+step)
+		require.NoError(t, restarted.ChargeModels(ctx))
+		require.NoError(t, restarted.Answer(ctx, second))
+		require.Equal(t, llm.FailureBudget, f.read(t, second).Rounds[1].Analysis.Model.Failure)
 	})
 }

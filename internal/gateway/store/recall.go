@@ -9,8 +9,8 @@ import (
 )
 
 // Recall selects the client's earlier proposals to the publisher, in all negotiations between them that began
-// less than Period before the current negotiation, or later, except the negotiation's own unanswered proposal. The
-// zero value selects none.
+// less than Period before the current negotiation, or later. For a negotiation with an unanswered proposal it selects
+// those before it. The zero value selects none.
 type Recall struct {
 	// Period is the longest time between the start of an earlier negotiation and the current start.
 	Period time.Duration
@@ -51,14 +51,18 @@ func (r Recall) recall(ctx context.Context, on statements, states []State) error
 	if err != nil {
 		return err
 	}
+	complete := make([]bool, len(states))
 	for _, proposal := range found {
 		for i := range states {
 			s := &states[i]
-			if s.Publisher != proposal.Publisher || len(s.Proposals) == r.Limit ||
-				s.ID == proposal.Negotiation && s.CurrentRound == proposal.Round && s.AnswerPending() {
+			if s.Publisher != proposal.Publisher || complete[i] {
 				continue
 			}
-			s.Proposals = append(s.Proposals, json.RawMessage(proposal.Terms))
+			complete[i] = len(s.Proposals) == r.Limit ||
+				s.AnswerPending() && s.ID == proposal.Negotiation && s.CurrentRound == proposal.Round
+			if !complete[i] {
+				s.Proposals = append(s.Proposals, json.RawMessage(proposal.Terms))
+			}
 		}
 	}
 	return nil

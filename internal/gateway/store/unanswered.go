@@ -62,6 +62,17 @@ func (s *Store) Unanswered(ctx context.Context, id string, recall Recall) (found
 	return found, err
 }
 
+// Overdue returns up to limit negotiations whose newest proposal has had no answer for a time, or for half of the time
+// until the deadline.
+func (s *Store) Overdue(ctx context.Context, after time.Duration, limit int) ([]string, error) {
+	now := s.now()
+	ids, err := s.read.Overdue(ctx, queries.OverdueParams{
+		Now: queries.NullTime(now), Before: queries.NullTime(now.Add(-after)), TwiceNow: 2 * now.UnixMicro(),
+		MaxRows: int64(limit),
+	})
+	return ids, classify(err)
+}
+
 // ModelRounds calls read for each round since a time with a language model's answer. The rounds have ID and Analysis.
 func (s *Store) ModelRounds(ctx context.Context, since time.Time, read func(Round) error) error {
 	rows, err := s.read.ModelRounds(ctx, queries.NullTime(since))

@@ -31,6 +31,14 @@ WHERE status IN ('initiated', 'negotiating', 'awaiting_approval') AND deadline_a
 ORDER BY deadline_at LIMIT CAST(@max_rows AS BIGINT)
 FOR UPDATE SKIP LOCKED;
 
+-- Overdue returns negotiations whose newest proposal has no answer, some time after it or in the second half of the time
+-- until the deadline.
+-- name: Overdue :many
+SELECT id FROM negotiations
+WHERE status IN ('initiated', 'negotiating') AND current_offer_by = 'client' AND deadline_at > @now
+    AND (last_activity_at <= @before OR last_activity_at + deadline_at <= CAST(@twice_now AS BIGINT))
+ORDER BY deadline_at LIMIT CAST(@max_rows AS BIGINT);
+
 -- name: AddRound :exec
 INSERT INTO negotiation_rounds (id, negotiation_id, round_number, actor, action, proposed_terms, reasoning,
     llm_model, llm_tokens_used, llm_response_time_ms, analysis, created_at)

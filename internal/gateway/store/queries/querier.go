@@ -51,6 +51,9 @@ type Querier interface {
 	ModelRounds(ctx context.Context, since NullTime) ([]ModelRoundsRow, error)
 	Negotiation(ctx context.Context, id string) (Negotiation, error)
 	NextVersion(ctx context.Context, publisherID int64, strategyName string) (int64, error)
+	// Overdue returns negotiations whose newest proposal has no answer, some time after it or in the second half of the time
+	// until the deadline.
+	Overdue(ctx context.Context, arg OverdueParams) ([]string, error)
 	Publisher(ctx context.Context, id int64) (Publisher, error)
 	PublisherByForms(ctx context.Context, nameKey NullText, skeleton NullText) (Publisher, error)
 	PublisherByHostname(ctx context.Context, hostname string) (Publisher, error)

@@ -43,6 +43,7 @@ type (
 	NullNumber                  = queries.NullNumber
 	NullText                    = queries.NullText
 	NullTime                    = queries.NullTime
+	OverdueParams               = queries.OverdueParams
 	Publisher                   = queries.Publisher
 	RecentTotalsRow             = queries.RecentTotalsRow
 	ReplaceKeyParams            = queries.ReplaceKeyParams

@@ -230,6 +230,43 @@ func (q *Queries) Negotiation(ctx context.Context, id string) (Negotiation, erro
 	return i, err
 }
 
+const overdue = `-- name: Overdue :many
+SELECT id FROM negotiations
+WHERE status IN ('initiated', 'negotiating') AND current_offer_by = 'client' AND deadline_at > ?1
+    AND (last_activity_at <= ?2 OR last_activity_at + deadline_at <= CAST(?3 AS BIGINT))
+ORDER BY deadline_at LIMIT CAST(?4 AS BIGINT)
+`
+
+// Overdue returns negotiations whose newest proposal has no answer, some time after it or in the second half of the time
+// until the deadline.
+func (q *Queries) Overdue(ctx context.Context, arg OverdueParams) ([]string, error) {
+	rows, err := q.db.QueryContext(ctx, overdue,
+		arg.Now,
+		arg.Before,
+		arg.TwiceNow,
+		arg.MaxRows,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const rounds = `-- name: Rounds :many
 SELECT id, negotiation_id, round_number, actor, "action", proposed_terms, reasoning, llm_model, llm_tokens_used, llm_response_time_ms, analysis, created_at FROM negotiation_rounds WHERE negotiation_id = ?1 ORDER BY round_number, id
 `
