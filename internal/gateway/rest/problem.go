@@ -3,9 +3,7 @@ package rest
 import (
 	"context"
 	"errors"
-	"math"
 	"net/http"
-	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -42,6 +40,5 @@ func (a *api) failed(ctx context.Context, operation string, err error) error {
 	if known.RetryAfter <= 0 {
 		return problem
 	}
-	seconds := int(math.Ceil(known.RetryAfter.Seconds()))
-	return huma.ErrorWithHeaders(problem, http.Header{retryAfter: {strconv.Itoa(seconds)}})
+	return huma.ErrorWithHeaders(problem, http.Header{retryAfter: {wholeSeconds(known.RetryAfter)}})
 }

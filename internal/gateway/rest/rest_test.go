@@ -309,33 +309,6 @@ func TestTheDescription(t *testing.T) {
 	require.Contains(t, inner(licensing, "paths"), "/api/licenses/{id}")
 }
 
-// TestRetryAfterIsDescribed checks which statuses can carry the header, and the described meaning.
-func TestRetryAfterIsDescribed(t *testing.T) {
-	g := open(t, sqlite(t))
-	for _, api := range []string{g.negotiation, g.licensing} {
-		paths, _ := must(t, 200, call(t, "GET", api+"/openapi.json", "", ""))["paths"].(map[string]any)
-		for path, operations := range paths {
-			for method, operation := range operations.(map[string]any) {
-				described := map[string]string{}
-				responses, _ := inner(operation.(map[string]any), "responses").(map[string]any)
-				for status, response := range responses {
-					if header, _ := inner(response.(map[string]any), "headers", "Retry-After").(map[string]any); header != nil {
-						described[status], _ = header["description"].(string)
-						require.Equal(t, map[string]any{"type": "integer", "minimum": 1.0}, header["schema"])
-					}
-				}
-				require.Contains(t, described["429"], "until a place can be free", "%s %s", method, path)
-				require.Contains(t, described["503"], "if the credentials cannot be checked", "%s %s", method, path)
-				if delete(described, "429"); method != "get" {
-					require.Contains(t, described["409"], "negotiation-in-progress", "%s %s", method, path)
-					delete(described, "409")
-				}
-				require.Len(t, described, 1, "%s %s", method, path)
-			}
-		}
-	}
-}
-
 // Clients get no details of database errors, and the log contains no API key.
 func TestInternalErrorsHaveNoDetails(t *testing.T) {
 	g := open(t, sqlite(t))

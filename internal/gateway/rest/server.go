@@ -109,10 +109,11 @@ func writeProblem(w http.ResponseWriter, status int, code, detail string) {
 	_, _ = w.Write(body)
 }
 
-// output is a response. huma reads Status and Body.
+// output is a response. huma reads Status, Body and the header, which describeRetryAfter describes.
 type output[O any] struct {
-	Status int
-	Body   O
+	Status     int
+	RetryAfter string `header:"Retry-After" hidden:"true"`
+	Body       O
 }
 
 // add registers an operation.
@@ -149,7 +150,7 @@ func add[I, O any](
 		if err != nil {
 			return nil, a.failed(ctx, id, err)
 		}
-		return &output[O]{status, body}, nil
+		return &output[O]{status, pauseOf(body), body}, nil
 	})
 }
 

@@ -134,10 +134,13 @@ func (s *Service) view(ctx context.Context, n store.Negotiation) (Negotiation, e
 	return viewOf(n, hostname, rules.Currency)
 }
 
+// PendingPause is how long clients wait before they read a pending answer again.
+const PendingPause = time.Second
+
 // errPending returns Conflict for a negotiation that waits for the publisher's answer.
 func errPending(id string) error {
 	problem := conflict(CodePending, "negotiation %s: the publisher has not answered the last proposal yet", id)
-	problem.RetryAfter = time.Second
+	problem.RetryAfter = PendingPause
 	return problem
 }
 
