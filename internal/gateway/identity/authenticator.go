@@ -94,7 +94,7 @@ func (a *Authenticator) log(ctx context.Context, err error) {
 func (a *Authenticator) Identify(r *http.Request) (Caller, error) {
 	address := callerPrefix(callerAddress(r, a.config.TrustedProxies))
 	authorization := r.Header.Values("Authorization")
-	signed := len(r.Header.Values("Signature")) > 0 || len(r.Header.Values("Signature-Input")) > 0
+	signed := signed(r)
 	var caller Caller
 	var err error
 	switch {
