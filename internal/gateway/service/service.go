@@ -40,6 +40,7 @@ type Service struct {
 	// publishers maps host names to ids.
 	publishers cache[string, int64]
 	parties    cache[string, parties]
+	watches    watches
 }
 
 // parties identifies a negotiation's parties.
