@@ -30,7 +30,8 @@ var offered = map[string]any{
 
 const offeredRound = "$response.body#/negotiation/current_round"
 
-// links lists both APIs' links, from operations that create or list objects to operations that use them.
+// links lists both APIs' links, from operations that create or list objects to operations that use them. None
+// leads to watch-negotiation: clients that follow links wait for complete responses, and a stream has no end.
 var links = []link{
 	{from: "propose", status: http.StatusCreated, id: "/negotiation/id", to: []string{
 		"get-negotiation", "counter", "accept", "accept-all", "leave", "generate-license", "approve", "get-audit",
@@ -107,7 +108,7 @@ func describeLinks(description *huma.OpenAPI) {
 // anonymous lists the operations open to callers with no credentials.
 var anonymous = map[string]bool{
 	"propose": true, "propose-bundle": true, "counter": true, "accept": true, "accept-all": true,
-	"leave": true, "get-negotiation": true, "list-publishers": true, "get-publisher": true,
+	"leave": true, "get-negotiation": true, "watch-negotiation": true, "list-publishers": true, "get-publisher": true,
 	"get-public-strategy": true,
 }
 

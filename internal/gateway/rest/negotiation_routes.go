@@ -15,7 +15,9 @@ import (
 )
 
 const negotiationHelp = `An AI company's agent asks publishers for licenses to their content. Rules of the
-publisher answer each proposal at once. An agreement becomes a license with the client's verified name.
+publisher answer each proposal at once, unless a language model takes part: then the action is pending, and the
+answer follows. Read the negotiation after the seconds in Retry-After, or watch it. An agreement becomes a
+license with the client's verified name.
 Prices are whole millionths of the publisher's currency per fetch. An agreement above an amount that the
 publisher sets, by default 1,000 units of the currency, has the action approve and waits for the publisher.`
 
@@ -23,6 +25,7 @@ publisher sets, by default 1,000 units of the currency, has the action approve a
 func Negotiation(config Config) http.Handler {
 	return newHandler(config, "Haggle negotiation API", negotiationHelp, func(a *api) {
 		a.addNegotiations()
+		a.addEvents()
 		a.addStrategies()
 		a.addRegistrations()
 		a.addReports()

@@ -16,6 +16,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/gateway/identity"
 	"github.com/haggle-protocol/haggle/internal/gateway/service"
+	"github.com/haggle-protocol/haggle/internal/gateway/shutdown"
 )
 
 // MaxBody is the size of the largest request body in bytes: a bundle of the most publishers, or a strategy.
@@ -31,6 +32,10 @@ type Config struct {
 	Authenticator *identity.Authenticator
 	// Log receives errors with details that clients do not get. If nil, [slog.Default] is used.
 	Log *slog.Logger
+	// Heartbeat is how often comments are sent in quiet streams. If zero, 15 s is used.
+	Heartbeat time.Duration
+	// MaxStream is how long a stream lasts at most. If zero, 10 minutes is used.
+	MaxStream time.Duration
 }
 
 // Connection limits.
@@ -43,11 +48,14 @@ const (
 )
 
 // NewServer returns a server with time limits for a handler, so that slow clients do not hold connections.
+// Shutdown ends the streams and long polls, and waits for the remaining requests.
 func NewServer(handler http.Handler) *http.Server {
-	return &http.Server{
+	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 	}
+	shutdown.Register(server)
+	return server
 }
 
 // api registers an API's operations.
@@ -59,6 +67,8 @@ type api struct {
 // newHandler returns a handler for an API. register adds the operations.
 func newHandler(config Config, title, description string, register func(*api)) http.Handler {
 	config.Log = cmp.Or(config.Log, slog.Default())
+	config.Heartbeat = cmp.Or(config.Heartbeat, defaultHeartbeat)
+	config.MaxStream = cmp.Or(config.MaxStream, defaultMaxStream)
 	mux := http.NewServeMux()
 	settings := huma.DefaultConfig(title, Version)
 	settings.Info.Description = description
@@ -116,23 +126,29 @@ type output[O any] struct {
 	Body       O
 }
 
-// add registers an operation.
-func add[I, O any](
-	a *api, method, path, id, summary string, status int,
-	act func(ctx context.Context, caller identity.Caller, in *I) (O, error),
-) {
+// operation returns an operation with the limits, errors and credentials of all operations.
+func (a *api) operation(method, path, id, summary string, status int) huma.Operation {
 	operation := huma.Operation{
 		Method: method, Path: path, OperationID: id, Summary: summary, DefaultStatus: status,
 		MaxBodyBytes: MaxBody, BodyReadTimeout: readTimeout, Errors: errorsOf(method),
 		Security: securityOf(id), Middlewares: huma.Middlewares{a.checkQuery},
 	}
+	if !anonymous[id] {
+		operation.Middlewares = huma.Middlewares{requireCredentials, a.checkQuery}
+	}
+	return operation
+}
+
+// add registers an operation.
+func add[I, O any](
+	a *api, method, path, id, summary string, status int,
+	act func(ctx context.Context, caller identity.Caller, in *I) (O, error),
+) {
+	operation := a.operation(method, path, id, summary, status)
 	document := reflect.TypeFor[interface{ read() error }]()
 	if body, has := reflect.TypeFor[I]().FieldByName("Body"); has && !body.Anonymous &&
 		reflect.PointerTo(body.Type).Implements(document) {
 		panic(id + ": Body must be embedded, because it is not read otherwise")
-	}
-	if !anonymous[id] {
-		operation.Middlewares = huma.Middlewares{requireCredentials, a.checkQuery}
 	}
 	huma.Register(a.API, operation, func(ctx context.Context, in *I) (*output[O], error) {
 		caller, ok := identity.FromContext(ctx)
