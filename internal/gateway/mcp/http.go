@@ -38,7 +38,7 @@ func Handler(server *mcp.Server, a *identity.Authenticator, c HTTPConfig) http.H
 	if c.Sessions {
 		handler = bindSessions(handler)
 	}
-	return a.Middleware(handler)
+	return a.Middleware(withControl(handler))
 }
 
 // bindSessions makes the SDK reject sessions used by a different caller.

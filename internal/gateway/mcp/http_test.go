@@ -157,7 +157,7 @@ func TestTools(t *testing.T) {
 				continue
 			}
 			require.Contains(t, []string{"publisher_hostname", "proposed_terms", "proposals", "required",
-				"negotiation_id", "current_round", "offers", "limit", "cursor", "idempotency_key"}, name)
+				"negotiation_id", "current_round", "offers", "limit", "cursor", "wait_seconds", "idempotency_key"}, name)
 		}
 	}
 	require.ElementsMatch(t, []string{"propose_license_terms", "counter_offer", "accept_terms",

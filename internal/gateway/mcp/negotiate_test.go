@@ -10,8 +10,6 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/gateway/mcp"
 	"github.com/haggle-protocol/haggle/internal/gateway/service"
-	"github.com/haggle-protocol/haggle/internal/gateway/store"
-	"github.com/haggle-protocol/haggle/internal/gateway/store/storetest"
 )
 
 type object = map[string]any
@@ -258,40 +256,4 @@ func TestAnAgentLeavesANegotiation(t *testing.T) {
 	require.Contains(t, left.Next, "the negotiation is over")
 	client.call("propose_license_terms", proposal(1100), &opened)
 	client.fails(service.CodeStatus, "leave_negotiation", object{"negotiation_id": id, "reason": "terms"})
-}
-
-// While the publisher's answer is pending, the next step is to read the negotiation. An agent can also leave
-// it. The test records an unanswered proposal.
-func TestAnAgentWaitsForAPendingAnswer(t *testing.T) {
-	g := newGateway(t)
-	g.publisher(t, "site-a.local", "A")
-	client := g.agent(t, g.client(t, "OpenAI").Reveal())
-	var opened mcp.ProposeAnswer
-	client.call("propose_license_terms", proposal(1100), &opened)
-	id := opened.Answers[0].Negotiation.ID
-	offer := *opened.Answers[0].Terms
-	offer.Price = 1200
-	decided := storetest.Decided(t.Context(), func(states []store.State) (store.Outcome, error) {
-		return store.Outcome{Updates: []store.Update{{
-			Rounds: []store.Round{{Actor: engine.PartyClient, Action: "counter", Terms: offer.Canonical()}},
-			Status: engine.Negotiating, Terms: offer.Canonical(), OfferBy: engine.PartyClient,
-			Deadline: states[0].Deadline,
-		}}}, nil
-	})
-	_, err := decided(g.registry.Store.BeginRound(t.Context(), store.RoundRequest{Negotiations: []string{id}}))
-	require.NoError(t, err)
-
-	var status mcp.StatusAnswer
-	client.call("get_negotiation_status", object{"negotiation_id": id}, &status)
-	require.True(t, status.Negotiation.AnswerPending)
-	require.Contains(t, status.Next, "until answer_pending is missing")
-	var refused mcp.CounterAnswer
-	client.call("counter_offer", object{"negotiation_id": id, "proposed_terms": offer}, &refused)
-	require.Equal(t, service.CodePending, refused.Error.Code)
-	require.EqualValues(t, 1, refused.Error.RetryAfterSeconds)
-	require.Contains(t, refused.Next, "call get_negotiation_status")
-	var left mcp.CounterAnswer
-	client.call("leave_negotiation", object{"negotiation_id": id, "reason": "terms"}, &left)
-	require.Equal(t, engine.Rejected, left.Reply.Negotiation.Status)
-	require.False(t, left.Reply.Negotiation.AnswerPending)
 }

@@ -12,7 +12,8 @@ import (
 )
 
 type statusArguments struct {
-	Negotiation string `json:"negotiation_id"`
+	Negotiation string      `json:"negotiation_id"`
+	Wait        waitSeconds `json:"wait_seconds,omitempty"`
 }
 
 // StatusAnswer is a negotiation with the history. It contains no analysis, not even for the publisher.
@@ -37,7 +38,7 @@ type Round struct {
 func (s *server) status(
 	ctx context.Context, caller identity.Caller, in statusArguments,
 ) (StatusAnswer, error) {
-	found, err := s.Service.Status(ctx, caller, in.Negotiation)
+	found, err := s.await(ctx, caller, in.Negotiation, time.Duration(in.Wait)*time.Second)
 	if err != nil {
 		return StatusAnswer{}, err
 	}

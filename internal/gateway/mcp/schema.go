@@ -53,6 +53,7 @@ func schemaOf[T any]() *jsonschema.Schema {
 	schema, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[terms.Terms]():   termsSchema(),
 		reflect.TypeFor[terms.Purpose](): textOf(purposeNames()...),
+		reflect.TypeFor[waitSeconds]():   whole(maxWait, waitHelp),
 		reflect.TypeFor[time.Time]():     {Type: "string", Format: "date-time"},
 		reflect.TypeFor[engine.Action](): textOf(engine.Accept, engine.Counter, engine.Reject, engine.Approve,
 			engine.Timeout, engine.Pending),

@@ -12,16 +12,20 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
 )
 
+// answering describes when publishers answer.
+const answering = `The publisher's answer is in the result, unless the action is "pending": then it follows, and ` +
+	"get_negotiation_status waits for it."
+
 // addTools adds the tools of the gateway.
 func (s *server) addTools(m *mcp.Server) {
 	add(m, s, &mcp.Tool{
 		Name: "propose_license_terms", Title: "Propose license terms",
-		Description: "Opens a negotiation with a publisher, or one with each publisher of a bundle. The " +
-			"publisher answers at once.", Annotations: negotiating(),
+		Description: "Opens a negotiation with a publisher, or one with each publisher of a bundle. " + answering,
+		Annotations: negotiating(),
 	}, s.propose)
 	add(m, s, &mcp.Tool{
 		Name: "counter_offer", Title: "Make a counter offer",
-		Description: "Sends a further proposal in an open negotiation. The publisher answers at once.",
+		Description: "Sends a further proposal in an open negotiation. " + answering,
 		Annotations: negotiating(),
 	}, s.counter)
 	add(m, s, &mcp.Tool{
@@ -37,8 +41,8 @@ func (s *server) addTools(m *mcp.Server) {
 	}, s.leave)
 	add(m, s, &mcp.Tool{
 		Name: "get_negotiation_status", Title: "Read a negotiation",
-		Description: "Reads a negotiation of the caller with its history. It generates the license of an " +
-			"accepted one.",
+		Description: "Reads a negotiation of the caller with its history. With wait_seconds it waits for a pending " +
+			"answer. It generates the license of an accepted one.",
 		Annotations: &mcp.ToolAnnotations{
 			DestructiveHint: new(false), IdempotentHint: true, OpenWorldHint: new(false),
 		},
