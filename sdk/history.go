@@ -1,6 +1,7 @@
 package haggle
 
 import (
+	"cmp"
 	"context"
 	"iter"
 
@@ -27,20 +28,32 @@ func (c *Client) History(ctx context.Context, negotiation solana.PublicKey) iter
 	}
 }
 
+// ListTransactionsOptions selects the transactions that [ListTransactions] lists. The zero value selects all
+// finalized transactions.
+type ListTransactionsOptions struct {
+	// Before is the last transaction of an earlier page. The list continues after it. If zero, the list begins
+	// with the newest transaction.
+	Before transaction.Listed
+	// Until ends the list: Until itself is not listed. If zero, the list ends with the oldest transaction that the
+	// node returns.
+	Until solana.Signature
+	// Commitment is the listed transactions' commitment. If empty, finalized is used.
+	Commitment rpc.CommitmentType
+	// MinSlot is the slot that the node must have reached; a node that lags lists less. If zero, any slot suffices.
+	MinSlot uint64
+}
+
 // ListTransactions yields the transactions of the program, the newest first, as far back as the node returns
-// them: for programs that keep their own record. The node determines the pages; none is empty. The list
-// continues after the transaction before, the last of an earlier page, or begins with the newest transaction
-// if before is zero. It ends before the transaction until, if until is set. minSlot is the slot that the node
-// must have reached; a node that lags lists less.
+// them: for programs that keep their own record. The node determines the pages; none is empty.
 //
 // It ends with the first error: [transaction.ErrBehind], [transaction.ErrChainChanged], or an error of the
 // node. The pages before the error are valid.
 func ListTransactions(
-	ctx context.Context, node *rpc.Client, before transaction.Listed, until solana.Signature,
-	commitment rpc.CommitmentType, minSlot uint64,
+	ctx context.Context, node *rpc.Client, options ListTransactionsOptions,
 ) iter.Seq2[[]transaction.Listed, error] {
 	return history.Pages(ctx, node, history.Query{
-		Address: protocol.ProgramID, Before: before, Until: until, Commitment: commitment, MinContextSlot: minSlot,
-		ShortPages: true,
+		Address: protocol.ProgramID, Before: options.Before, Until: options.Until,
+		Commitment:     cmp.Or(options.Commitment, rpc.CommitmentFinalized),
+		MinContextSlot: options.MinSlot, ShortPages: true,
 	})
 }

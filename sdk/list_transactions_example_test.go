@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/gagliardetto/solana-go"
-	"github.com/gagliardetto/solana-go/rpc"
-
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
@@ -19,7 +16,7 @@ func ExampleListTransactions() {
 		client *haggle.Client
 		stored transaction.Listed
 	)
-	pages := haggle.ListTransactions(ctx, client.RPC(), stored, solana.Signature{}, rpc.CommitmentFinalized, 0)
+	pages := haggle.ListTransactions(ctx, client.RPC(), haggle.ListTransactionsOptions{Before: stored})
 	for page, err := range pages {
 		if err != nil {
 			log.Fatal(err)

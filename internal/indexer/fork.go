@@ -45,11 +45,11 @@ func (x *Indexer) sinceCheckpoint(
 			yield(nil, permanently(err))
 			return
 		}
-		var until solana.Signature
+		options := haggle.ListTransactionsOptions{Before: before, Commitment: commitment, MinSlot: head}
 		if floor != nil {
-			until = floor.signature
+			options.Until = floor.signature
 		}
-		for page, err := range haggle.ListTransactions(ctx, x.node.rpc, before, until, commitment, head) {
+		for page, err := range haggle.ListTransactions(ctx, x.node.rpc, options) {
 			found := slices.ContainsFunc(page, func(item transaction.Listed) bool {
 				return anchor != nil && item.Signature == anchor.signature
 			})
