@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -8,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 )
 
 // scripts returns the script paths in testdata/script, and the generated scripts that run every command in
@@ -63,4 +66,20 @@ func scriptOf(t *testing.T, document string) string {
 		}
 	}
 	return script + files
+}
+
+// exitCodeRow is a row of a table of exit codes: the code, its meaning, and the reader's next step.
+var exitCodeRow = regexp.MustCompile(`(?m)^\| (\d+ \| .*?) \| .* \|$`)
+
+func TestSkillExitCodesAreThoseOfTheHelp(t *testing.T) {
+	content, err := os.ReadFile(filepath.Join("..", "..", "SKILL.md"))
+	require.NoError(t, err)
+	var documented, want []string
+	for _, row := range exitCodeRow.FindAllStringSubmatch(string(content), -1) {
+		documented = append(documented, row[1])
+	}
+	for _, known := range exitcode.Kinds {
+		want = append(want, fmt.Sprintf("%d | %s", known.Kind, known.Meaning))
+	}
+	require.Equal(t, want, documented)
 }
