@@ -203,7 +203,7 @@ portable: prerequisites ## the bargaining engine's offers are the same on amd64,
 	@echo "==> the same offers on every processor"
 	@toolchain/portable $(if $(ALL),all)
 
-go-get: ## "go get" of the SDK at HEAD into a new module, with an empty module cache
+go-get: ## the checkout's SDK, and by "go get" the one at HEAD, into new modules, with an empty module cache
 	@toolchain/go-get
 
 snapshot: ## build the files of a release without publishing them: dist/

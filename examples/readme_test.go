@@ -74,6 +74,16 @@ func writeModule(t *testing.T, folder string, files map[string]string) {
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "go.sum"), sums, 0o600))
 }
 
+// TestSDKIsInstalledByOneCommand checks that both pages give the same command. toolchain/go-get runs it.
+func TestSDKIsInstalledByOneCommand(t *testing.T) {
+	const command = "`go mod edit -replace github.com/haggle-protocol/haggle=CHECKOUT && go mod tidy`"
+	for _, path := range []string{"../README.md", "../docs/LOCALNET.md"} {
+		page, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Contains(t, string(page), command, path)
+	}
+}
+
 // inModule runs go in a module's directory.
 func inModule(t *testing.T, folder string, arguments ...string) {
 	t.Helper()
