@@ -112,10 +112,10 @@ func TestManyMarketsAtOnce(t *testing.T) {
 	}
 	bare := measure(t, broadcasts(t, markets), pause)
 	arenas := measure(t, arenaGroups(t, markets), pause)
-	text := fmt.Sprintf("| | median ms | p99 ms |\n|---|---:|---:|\n"+
-		"| the arena: verified, and on disk before each delivery | %s | %s |\n| a relay without storage and signatures | %s | %s |\n",
-		arenas.at(50), arenas.at(99), bare.at(50), bare.at(99))
-	t.Logf("%d agents in %d markets:\n%s", markets*crowd, markets, text)
+	delays := report.NewTable("", "median ms", "p99 ms")
+	delays.Row("the arena: verified, and on disk before each delivery", arenas.at(50), arenas.at(99))
+	delays.Row("a relay without storage and signatures", bare.at(50), bare.at(99))
+	t.Logf("%d agents in %d markets:\n%s", markets*crowd, markets, delays)
 	if path := os.Getenv(loadReport); path != "" {
 		require.NoError(t, os.WriteFile(path, []byte(fmt.Sprintf(`# The arena under load
 
@@ -125,7 +125,7 @@ Written by `+"`make arena-load`"+` (%s).
 and in the arena signed, until another agent of the market has it, over WebSockets on one machine; %d deliveries each.
 A market waits while others write to the one SQLite file, which is the tail.
 
-%s`, report.Machine(), markets*crowd, markets, pause, statements, len(arenas.taken), text)), 0o644))
+%s`, report.Machine(), markets*crowd, markets, pause, statements, len(arenas.taken), delays)), 0o644))
 	}
 }
 

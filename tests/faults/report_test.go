@@ -2,13 +2,12 @@ package faults_test
 
 import (
 	"bytes"
+	_ "embed" // the page
 	"encoding/json"
-	"fmt"
 	"maps"
 	"os"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -69,28 +68,11 @@ func newResults(t *testing.T, a *audit, counts proxy.Counts) *results {
 	return s
 }
 
-func (s *results) page() string {
-	var page strings.Builder
-	anytime, sending := s.workers.kills()
-	fmt.Fprintf(&page, `# Faults
+//go:embed page.md.tmpl
+var pageText string
 
-Written by %s. %s negotiations by %s buyers and %s sellers on the SDK's agent runtime, in %s
-processes, each with a journal; %s of them share it with another process. Between them and a local
-chain (%s) are %d proxies that inject faults. One of them lags behind; another lies about block heights, so
-that transactions which can still execute seem to have expired. Seed %d.
-
-## Injected faults
-
-%s HTTP requests, of which %.1f %% had a fault; %s WebSocket connections, %s subscriptions, %s
-notifications. Processes were killed %d times with SIGKILL and restarted with the same journal: %d times at a
-random moment, %d times between the arrival of their transaction on the chain and the response to them.
-
-`, "`make faults`", report.Count(s.scale.negotiations), report.Count(s.scale.buyers),
-		report.Count(s.scale.sellers), report.Count(s.scale.processes), report.Count(s.plan.sharing()),
-		s.net.Chain.Kind, proxies, s.scale.seed,
-		report.Count(s.counts.Requests), percent*s.counts.FaultyShare(), report.Count(s.counts.Connections),
-		report.Count(s.counts.Subscriptions),
-		report.Count(s.counts.Notifications), anytime+sending, anytime, sending)
+// page returns the report.
+func (s *results) page(t *testing.T) string {
 	faults := report.NewTable("fault", "times")
 	for _, kind := range proxy.Kinds() {
 		faults.Row(string(kind), report.Count(s.counts.Faults[kind]))
@@ -98,53 +80,26 @@ random moment, %d times between the arrival of their transaction on the chain an
 	for _, lie := range timeLies {
 		faults.Row("lie: "+string(lie), report.Count(s.counts.Lies[lie]))
 	}
-	page.WriteString(faults.String())
-	endings := map[ending]int{}
-	moves := 0
-	for _, n := range s.plan.Negotiations {
-		endings[n.Script.Ending]++
-		moves += len(n.Script.moves())
-	}
-	outcome := report.NewTable("", "")
-	for _, row := range []struct {
-		name  string
-		count int
-	}{
-		{"negotiations settled, as in the script", endings[accepted]},
-		{"negotiations rejected, as in the script", endings[rejected]},
-		{"negotiations expired, as in the script", endings[expired]},
-		{"actions in the scripts", moves},
-		{"actions executed by the chain", s.executed},
-		{"transactions sent to the chain, including repetitions", s.counts.Transactions},
-		{"transactions failed on chain, with a fee and without effect", s.failed},
-		{"events", s.events},
-		{"listeners with exactly the events of the chain, in order", s.complete},
-		{"of these events delivered after a later one", s.listeners.late},
-		{"creations repeated, and answered with the first transaction from the journal", s.repeated},
-		{"second escrows", s.secondEscrows},
-		{"transactions resolved by another process", s.elsewhere},
-		{"unfinished entries in the journals", 0},
-		{"differences found", len(s.findings)},
-	} {
-		outcome.Row(row.name, report.Count(row.count))
-	}
 	logged := report.NewTable("message", "times")
 	for _, noted := range slices.Sorted(maps.Keys(s.log)) {
 		logged.Row(noted, report.Count(s.log[noted]))
 	}
-	fmt.Fprintf(&page, `
-## Results
-
-Read from the chain over a connection without faults, compared with scripts that were fixed before the run:
-
-%s
-Every negotiation is closed, each action was executed once, every token account has the balance of the
-scripts, all rent was returned to its payer, and the sum of all tokens is the supply.
-
-## Log messages
-
-The log messages of the agents. A kill can truncate the last ones.
-
-%s`, outcome, logged)
-	return page.String()
+	endings, moves := map[ending]int{}, 0
+	for _, n := range s.plan.Negotiations {
+		endings[n.Script.Ending]++
+		moves += len(n.Script.moves())
+	}
+	anytime, sending := s.workers.kills()
+	page, err := report.Fill(pageText, nil, map[string]any{
+		"negotiations": s.scale.negotiations, "buyers": s.scale.buyers, "sellers": s.scale.sellers,
+		"processes": s.scale.processes, "sharing": s.plan.sharing(), "seed": s.scale.seed,
+		"chain": s.net.Chain.Kind, "proxies": proxies, "kills": anytime + sending, "anytime": anytime, "sending": sending,
+		"counts": s.counts, "faulty": percent * s.counts.FaultyShare(), "faults": faults, "logged": logged,
+		"accepted": endings[accepted], "rejected": endings[rejected], "expired": endings[expired], "moves": moves,
+		"executed": s.executed, "failed": s.failed, "events": s.events, "complete": s.complete,
+		"late": s.listeners.late, "repeated": s.repeated, "secondEscrows": s.secondEscrows,
+		"elsewhere": s.elsewhere, "findings": len(s.findings),
+	})
+	require.NoError(t, err)
+	return page
 }

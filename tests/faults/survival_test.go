@@ -62,7 +62,7 @@ func survive(t *testing.T, s scale) {
 	require.NoError(t, a.everything(ctx))
 	counts := st.counts()
 	r := newResults(t, a, counts)
-	t.Log("\n" + r.page())
+	t.Log("\n" + r.page(t))
 	st.showOutput(len(a.findings) > 0)
 	require.Empty(t, a.findings, strings.Join(a.findings, "\n"))
 	require.Empty(t, st.listeners.failed, "subscriptions that have ended by themselves")
@@ -71,7 +71,7 @@ func survive(t *testing.T, s scale) {
 	anytime, sending := st.workers.kills()
 	require.Positive(t, anytime+sending, "no process was killed")
 	if path := os.Getenv(envReport); path != "" {
-		require.NoError(t, os.WriteFile(path, []byte(r.page()), 0o644))
+		require.NoError(t, os.WriteFile(path, []byte(r.page(t)), 0o644))
 	}
 }
 
