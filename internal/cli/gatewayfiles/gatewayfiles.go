@@ -73,7 +73,8 @@ func Failure(err error) error {
 		exitcode.Case{Is: store.ErrNoGateway, Kind: exitcode.NotFound,
 			Hint: "set --db or " + store.AddressVariable},
 		exitcode.Case{Is: store.ErrOldSchema, Kind: exitcode.Refused},
-		exitcode.Case{Is: store.ErrNewerSchema, Kind: exitcode.Refused},
+		exitcode.Case{Is: store.ErrVersion, Kind: exitcode.Refused,
+			Hint: "update haggle, or set --db to the database of a gateway"},
 	)
 }
 

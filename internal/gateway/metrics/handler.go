@@ -68,7 +68,7 @@ func (m *Metrics) problem(ctx context.Context) string {
 		return ""
 	}
 	m.config.Logger.Error("not ready", "error", err)
-	for _, schema := range []error{store.ErrNoGateway, store.ErrOldSchema, store.ErrNewerSchema} {
+	for _, schema := range []error{store.ErrNoGateway, store.ErrOldSchema, store.ErrVersion} {
 		if errors.Is(err, schema) {
 			return "database: " + schema.Error()
 		}

@@ -14,11 +14,11 @@ var errDialect = errors.New("gateway store: the database is of another kind")
 // Writer returns the writing connection of a SQLite database, for a library that keeps additional tables in
 // the file. No other connection writes: a transaction on it delays the store. Do not close it.
 func (s *Store) Writer() (*sql.DB, error) {
-	file, is := s.database.(*sqliteFile)
+	file, is := s.database.(sqliteFile)
 	if !is {
 		return nil, errDialect
 	}
-	return file.writes, nil
+	return file.DB, nil
 }
 
 // NewPool returns a pool of up to size further connections to a PostgreSQL database, for a library that keeps

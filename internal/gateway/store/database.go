@@ -11,8 +11,6 @@ import (
 
 // database is implemented by [postgres] with pgx, and by [sqliteFile] with database/sql.
 type database interface {
-	// prepare checks the settings, creates a missing file, and migrates to the current schema.
-	prepare(context.Context) error
 	// reader and writer execute statements outside of transactions.
 	reader() statements
 	writer() statements

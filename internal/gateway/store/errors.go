@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/haggle-protocol/haggle/internal/gateway/engine"
+	sdkdb "github.com/haggle-protocol/haggle/sdk/store/database"
 )
 
 // The errors that callers handle.
@@ -46,8 +47,8 @@ var (
 	// ErrOldSchema means that an older haggle migrated the database.
 	ErrOldSchema = errors.New("an older version of haggle has written the database: " +
 		"start the gateway to migrate it")
-	// ErrNewerSchema means that a newer haggle migrated the database.
-	ErrNewerSchema = errors.New("a newer version of haggle has written the database: update haggle")
+	// ErrVersion means that a newer haggle migrated the database, or that it belongs to another program.
+	ErrVersion = sdkdb.ErrVersion
 )
 
 // StatusError means that the negotiation's status does not allow the operation.

@@ -103,7 +103,7 @@ func sqlOf(t *testing.T, s *Store) *sql.DB {
 	t.Helper()
 	p, is := s.database.(*postgres)
 	if !is {
-		return s.database.(*sqliteFile).writes
+		return s.database.(sqliteFile).DB
 	}
 	db := stdlib.OpenDBFromPool(p.pool)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })

@@ -14,6 +14,8 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
+	sdkdb "github.com/haggle-protocol/haggle/sdk/store/database"
+	sdkpostgres "github.com/haggle-protocol/haggle/sdk/store/postgres"
 )
 
 // postgres implements [database].
@@ -37,7 +39,7 @@ func beginning(lock time.Duration) string {
 		"set local idle_in_transaction_session_timeout = %d", lock.Milliseconds(), idleTimeout.Milliseconds())
 }
 
-func connectPostgres(ctx context.Context, config Config) (*Store, error) {
+func connectPostgres(ctx context.Context, config Config, migrates bool) (*Store, error) {
 	parsed, err := pgxpool.ParseConfig(config.Address)
 	if err != nil {
 		return nil, ErrAddress // the error of pgx can quote the address
@@ -53,21 +55,19 @@ func connectPostgres(ctx context.Context, config Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{Dialect: Postgres, Name: name, database: &postgres{
-		pool, beginning(cmp.Or(config.lockTimeout, lockTimeout)),
-	}}, nil
-}
-
-func (p *postgres) prepare(ctx context.Context) error {
-	var commit string
-	if err := p.pool.QueryRow(ctx, "SHOW synchronous_commit").Scan(&commit); err != nil {
-		return err
+	p := &postgres{pool, beginning(cmp.Or(config.lockTimeout, lockTimeout))}
+	opened := sdkdb.Database{Schema: tables, Name: name, Postgres: true}
+	if config.Wait > 0 {
+		err = opened.Failed(ctx, p.await(ctx, config))
 	}
-	if commit == "off" {
-		return errors.New("synchronous_commit is off: set it to on, or a crash can lose negotiations")
+	if err == nil && migrates {
+		opened.DB = stdlib.OpenDBFromPool(pool)
+		err = errors.Join(sdkpostgres.Prepare(ctx, &opened), opened.DB.Close())
 	}
-	db := stdlib.OpenDBFromPool(p.pool)
-	return errors.Join(migrate(ctx, Postgres, db), db.Close())
+	if err != nil {
+		return nil, errors.Join(err, p.close())
+	}
+	return &Store{Dialect: Postgres, Name: name, database: p}, nil
 }
 
 func (p *postgres) reader() statements { return onPostgres(p.pool) }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"database/sql"
 	"path/filepath"
 	"testing"
 
@@ -21,14 +22,14 @@ func TestAnExistingDatabaseIsNotMigrated(t *testing.T) {
 		for _, change := range []struct {
 			version string
 			want    error
-		}{{"version_id + 1", ErrNewerSchema}, {"0", ErrOldSchema}} {
-			_, err := f.db.ExecContext(t.Context(), `UPDATE `+versionTable+` SET version_id = `+change.version)
+		}{{"version_id + 1", ErrVersion}, {"0", ErrOldSchema}} {
+			_, err := f.db.ExecContext(t.Context(), `UPDATE `+tables.VersionTable+` SET version_id = `+change.version)
 			require.NoError(t, err)
 			require.ErrorIs(t, f.Ready(t.Context()), change.want)
 			_, err = OpenExisting(t.Context(), Config{Address: f.address})
 			require.ErrorIs(t, err, change.want)
 		}
-		_, err = f.db.ExecContext(t.Context(), `DROP TABLE `+versionTable)
+		_, err = f.db.ExecContext(t.Context(), `DROP TABLE `+tables.VersionTable)
 		require.NoError(t, err)
 		require.ErrorIs(t, f.Ready(t.Context()), ErrNoGateway)
 	})
@@ -36,4 +37,19 @@ func TestAnExistingDatabaseIsNotMigrated(t *testing.T) {
 	_, err := OpenExisting(t.Context(), Config{Address: "sqlite:" + missing})
 	require.ErrorIs(t, err, ErrNoGateway)
 	require.NoFileExists(t, missing)
+}
+
+// A gateway adds no tables to another program's file.
+func TestFileOfAnotherProgramIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "other.db")
+	other, err := sql.Open("sqlite", path)
+	require.NoError(t, err)
+	_, err = other.ExecContext(t.Context(), `CREATE TABLE other (n INTEGER)`)
+	require.NoError(t, err)
+	require.NoError(t, other.Close())
+	_, err = Open(t.Context(), Config{Address: "sqlite:" + path})
+	require.ErrorIs(t, err, ErrVersion)
+	require.ErrorContains(t, err, "tables of another program")
+	_, err = OpenExisting(t.Context(), Config{Address: "sqlite:" + path})
+	require.ErrorIs(t, err, ErrNoGateway)
 }

@@ -15,9 +15,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pressly/goose/v3"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/internal/databases"
 	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/gateway/store/queries"
 	"github.com/haggle-protocol/haggle/internal/gateway/store/schema"
@@ -349,10 +351,10 @@ func TestSeveralProcessesOpenANewDatabase(t *testing.T) {
 			s, err := Open(t.Context(), Config{Address: address})
 			require.NoError(t, err)
 			defer s.Close()
-			_, err = sqlOf(t, s).Exec(`UPDATE ` + versionTable + ` SET version_id = 99 WHERE version_id > 0`)
+			_, err = sqlOf(t, s).Exec(`UPDATE ` + tables.VersionTable + ` SET version_id = 99 WHERE version_id > 0`)
 			require.NoError(t, err)
 			_, err = Open(t.Context(), Config{Address: address})
-			require.ErrorIs(t, err, ErrNewerSchema)
+			require.ErrorIs(t, err, ErrVersion)
 		})
 	}
 }
@@ -407,13 +409,15 @@ func TestACreationWithAKeyHappensOnce(t *testing.T) {
 // openOlder returns a new database with an older schema.
 func openOlder(t *testing.T, config Config, version int) *Store {
 	t.Helper()
-	older, err := connect(t.Context(), config)
+	old := tables
+	old.GoMigrations = func(postgres bool) ([]*goose.Migration, error) {
+		all, err := migrations(postgres)
+		return all[:version], err
+	}
+	created, err := databases.Open(t.Context(), strings.TrimPrefix(config.Address, "sqlite:"), old)
 	require.NoError(t, err)
-	all, err := versions(older.Dialect)
-	require.NoError(t, err)
-	provider, err := newProvider(older.Dialect, sqlOf(t, older), all[:version])
-	require.NoError(t, err)
-	_, err = provider.Up(t.Context())
+	require.NoError(t, created.Close())
+	older, err := connect(t.Context(), config, false)
 	require.NoError(t, err)
 	return older
 }

@@ -113,24 +113,39 @@ const AddressVariable = "DATABASE_URL"
 
 // Open opens a database and migrates it to the current schema. A missing SQLite file is created, readable
 // only by the owner: other permissions of an existing file are removed. It returns [ErrAddress] for an
-// unknown address form, and refuses a PostgreSQL server with synchronous_commit = off.
-func Open(ctx context.Context, config Config) (*Store, error) {
-	return openWith(ctx, config, func(s *Store, ctx context.Context) error { return s.database.prepare(ctx) })
-}
+// unknown address form, [ErrVersion] if a newer haggle or another program wrote the database, and refuses a
+// PostgreSQL server with synchronous_commit = off.
+func Open(ctx context.Context, config Config) (*Store, error) { return connect(ctx, config, true) }
 
 // OpenExisting opens a database without migrating it. It returns [ErrNoGateway] if the database is missing or
-// empty, [ErrOldSchema] or [ErrNewerSchema] if another haggle migrated it, and [ErrAddress] as Open.
+// empty, [ErrOldSchema] or [ErrVersion] if another haggle migrated it, and [ErrAddress] as Open.
 func OpenExisting(ctx context.Context, config Config) (*Store, error) {
-	return openWith(ctx, config, (*Store).existing)
+	s, err := connect(ctx, config, false)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Ready(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", s.Name, err), s.Close())
+	}
+	return s, nil
 }
 
-func openWith(ctx context.Context, config Config, prepare func(*Store, context.Context) error) (*Store,
-	error) {
+// connect opens a database. If migrates is set, it creates or migrates the tables; otherwise it changes nothing.
+func connect(ctx context.Context, config Config, migrates bool) (*Store, error) {
 	limits, err := config.Limits.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	s, err := connect(ctx, config)
+	var s *Store
+	scheme, rest, _ := strings.Cut(config.Address, ":")
+	switch scheme {
+	case "sqlite":
+		s, err = connectSQLite(ctx, rest, migrates)
+	case "postgres", "postgresql":
+		s, err = connectPostgres(ctx, config, migrates)
+	default:
+		err = ErrAddress
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -139,27 +154,7 @@ func openWith(ctx context.Context, config Config, prepare func(*Store, context.C
 	if s.clock == nil {
 		s.clock = time.Now
 	}
-	if p, is := s.database.(*postgres); is && config.Wait > 0 {
-		err = p.await(ctx, config)
-	}
-	if err == nil {
-		err = prepare(s, ctx)
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", s.Name, err), s.Close())
-	}
 	return s, nil
-}
-
-func connect(ctx context.Context, config Config) (*Store, error) {
-	scheme, rest, _ := strings.Cut(config.Address, ":")
-	switch scheme {
-	case "sqlite":
-		return connectSQLite(rest)
-	case "postgres", "postgresql":
-		return connectPostgres(ctx, config)
-	}
-	return nil, ErrAddress
 }
 
 // Close closes the connections.

@@ -17,6 +17,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"sync"
+
+	"github.com/pressly/goose/v3"
 )
 
 var (
@@ -41,8 +44,12 @@ type Schema struct {
 	// VersionTable is the table containing the schema version. If a SQLite file contains tables, but not this
 	// table, it belongs to another program.
 	VersionTable string
-	// Migrations returns the goose migrations for PostgreSQL or for SQLite: files ending in .sql, in the root.
+	// Migrations returns the goose migrations for PostgreSQL or for SQLite: files ending in .sql, in the root. If nil,
+	// GoMigrations returns all of them.
 	Migrations func(postgres bool) fs.FS
+	// GoMigrations returns the migrations that are functions, with other versions than the files'. If nil, there are
+	// none.
+	GoMigrations func(postgres bool) ([]*goose.Migration, error)
 	// Rebuildable reports whether the data can be made again. If so, opening a SQLite file does not read all of it in
 	// search of damage.
 	Rebuildable bool
@@ -70,6 +77,8 @@ type Database struct {
 	Check func() error
 	// Release closes the connections.
 	Release func() error
+
+	closed sync.Once
 }
 
 // Tx is a transaction that writes.
@@ -123,8 +132,11 @@ func (d *Database) Snapshot(ctx context.Context) (*sql.Tx, error) {
 	return d.Reader.BeginTx(ctx, options)
 }
 
-// Close closes the connections.
-func (d *Database) Close() error { return d.Release() }
+// Close closes the connections. A second call does nothing.
+func (d *Database) Close() (err error) {
+	d.closed.Do(func() { err = d.Release() })
+	return err
+}
 
 // Failed returns a statement's error with the database name, or the context's error if ctx has ended.
 func (d *Database) Failed(ctx context.Context, err error) error {

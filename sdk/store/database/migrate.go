@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -46,7 +47,18 @@ func (d *Database) migrateOnce(ctx context.Context) error {
 		}
 		dialect, options = goose.DialectPostgres, append(options, goose.WithSessionLocker(locker))
 	}
-	provider, err := goose.NewProvider(dialect, d.DB, d.Schema.Migrations(d.Postgres), options...)
+	var files fs.FS
+	if d.Schema.Migrations != nil {
+		files = d.Schema.Migrations(d.Postgres)
+	}
+	if d.Schema.GoMigrations != nil {
+		functions, err := d.Schema.GoMigrations(d.Postgres)
+		if err != nil {
+			return err
+		}
+		options = append(options, goose.WithGoMigrations(functions...))
+	}
+	provider, err := goose.NewProvider(dialect, d.DB, files, options...)
 	if err != nil {
 		return err
 	}

@@ -44,18 +44,23 @@ func OpenDatabase(ctx context.Context, address string, tables database.Schema) (
 	if err != nil {
 		return nil, err
 	}
-	var commit string
-	err = opened.DB.QueryRowContext(ctx, "SHOW synchronous_commit").Scan(&commit)
-	if err == nil && commit == "off" {
-		err = errors.New("synchronous_commit is off: set it to on, or a crash can lose writes")
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s %s: %w", tables.Kind, opened.Name, err), opened.Close())
-	}
-	if err := opened.Migrate(ctx); err != nil {
+	if err := Prepare(ctx, opened); err != nil {
 		return nil, errors.Join(err, opened.Close())
 	}
 	return opened, nil
+}
+
+// Prepare creates or migrates the tables of a program with its own connections; [OpenDatabase] calls it. It returns an
+// error if the server sets synchronous_commit = off, and package database's errors.
+func Prepare(ctx context.Context, opened *database.Database) error {
+	var commit string
+	if err := opened.DB.QueryRowContext(ctx, "SHOW synchronous_commit").Scan(&commit); err != nil {
+		return opened.Failed(ctx, err)
+	}
+	if commit == "off" {
+		return opened.Failed(ctx, errors.New("synchronous_commit is off: set it to on, or a crash can lose writes"))
+	}
+	return opened.Migrate(ctx)
 }
 
 // Connect returns a database with the tables of another program. Unlike [OpenDatabase] it sends no statement: it checks

@@ -76,7 +76,11 @@ func Connect(path string, tables database.Schema) (*database.Database, error) {
 		return nil, fmt.Errorf("%s %s: %w", tables.Kind, canonical, err)
 	}
 	db.SetMaxOpenConns(1)
-	return &database.Database{Schema: tables, Name: canonical, DB: db, Reader: db, Release: db.Close}, nil
+	opened := &database.Database{Schema: tables, Name: canonical, DB: db, Reader: db, Release: db.Close}
+	if err := openReaders(opened); err != nil {
+		return nil, errors.Join(err, opened.Close())
+	}
+	return opened, nil
 }
 
 // connect returns the connections to a file. Their transactions that write begin with the lock. The driver executes

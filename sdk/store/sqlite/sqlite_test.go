@@ -2,7 +2,9 @@ package sqlite_test
 
 import (
 	"bytes"
+	"context"
 	"database/sql"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,8 +12,10 @@ import (
 	"sync"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/gagliardetto/solana-go"
+	"github.com/pressly/goose/v3"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	_ "modernc.org/sqlite" // the driver
@@ -324,6 +328,67 @@ func TestConnectChangesNothing(t *testing.T) {
 	require.NoError(t, writing.Commit())
 	require.NoError(t, opened.Reader.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM numbers`).Scan(&n))
 	require.Equal(t, 1, n)
+}
+
+// The readers of a connected file do not wait for a transaction that writes.
+func TestConnectOpensReaders(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "numbers.db")
+	execute(t, path, `PRAGMA journal_mode = WAL; CREATE TABLE numbers (n INTEGER NOT NULL)`)
+	opened, err := sqlite.Connect(path, database.Schema{Kind: "numbers", Readers: 2})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, opened.Close()) }()
+	writing, err := opened.Begin(t.Context())
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	var n int
+	require.NoError(t, opened.Reader.QueryRowContext(ctx, `SELECT COUNT(*) FROM numbers`).Scan(&n))
+	require.NoError(t, writing.Cancel())
+	_, err = opened.Reader.ExecContext(t.Context(), `INSERT INTO numbers (n) VALUES (1)`)
+	require.ErrorContains(t, err, "readonly")
+}
+
+func TestSecondCloseDoesNothing(t *testing.T) {
+	opened, err := sqlite.OpenFile(t.Context(), filepath.Join(t.TempDir(), "state.db"), store.Schema())
+	require.NoError(t, err)
+	require.NoError(t, opened.Close())
+	require.NoError(t, opened.Close())
+}
+
+// Functions migrate alone or between files, and each runs once.
+func TestGoMigrations(t *testing.T) {
+	runs := 0
+	function := goose.NewGoMigration(2, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+		runs++
+		_, err := tx.ExecContext(ctx, `CREATE TABLE two (n INTEGER NOT NULL)`)
+		return err
+	}}, nil)
+	for name, migrations := range map[string]func(bool) fs.FS{
+		"alone": nil,
+		"between files": func(bool) fs.FS {
+			return fstest.MapFS{
+				"00001_one.sql":   {Data: []byte("-- +goose Up\nCREATE TABLE one (n INTEGER NOT NULL);")},
+				"00003_three.sql": {Data: []byte("-- +goose Up\nINSERT INTO one SELECT 1 FROM two;")},
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			runs = 0
+			path := filepath.Join(t.TempDir(), "numbers.db")
+			tables := database.Schema{Kind: "numbers", VersionTable: "numbers_version", Migrations: migrations,
+				GoMigrations: func(bool) ([]*goose.Migration, error) { return []*goose.Migration{function}, nil }}
+			for range 2 {
+				opened, err := sqlite.OpenFile(t.Context(), path, tables)
+				require.NoError(t, err)
+				require.NoError(t, opened.Close())
+			}
+			require.Equal(t, 1, runs)
+		})
+	}
+	failing := database.Schema{Kind: "numbers", VersionTable: "numbers_version",
+		GoMigrations: func(bool) ([]*goose.Migration, error) { return nil, errors.New("no template") }}
+	_, err := sqlite.OpenFile(t.Context(), filepath.Join(t.TempDir(), "numbers.db"), failing)
+	require.ErrorContains(t, err, "no template")
 }
 
 // A transaction on a replaced file is not committed.
