@@ -67,6 +67,7 @@ func TestExamplesOnARunningChain(t *testing.T) {
 		Mint:         net.Mint,
 		Decimals:     localnet.Decimals,
 		EscrowAmount: 700_000,
+		Key:          "order 2",
 	}).Build(t.Context())
 	require.NoError(t, err)
 	_, err = created.Do(t.Context(), net.Buyer)

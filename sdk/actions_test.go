@@ -236,11 +236,13 @@ func TestMilestoneActions(t *testing.T) {
 func TestTooManyMilestonesAreRefused(t *testing.T) {
 	client, _, _ := bonded(t, nil)
 	early := &Milestones{Shares: []uint16{10_000}, Delivery: defaultDeadline - 1}
-	_, err := client.CreateNegotiation(CreateRequest{Mint: keptMint, Decimals: testDecimals, Milestones: early}).Build(t.Context())
+	_, err := client.CreateNegotiation(CreateRequest{Key: "order 1", Mint: keptMint, Decimals: testDecimals, Milestones: early}).Build(t.Context())
 	require.ErrorIs(t, err, protocol.ErrInvalidParams)
 	require.ErrorContains(t, err,
 		"delivery after 59m59.999999999s, before the negotiation's deadline after 1h0m0s")
-	_, err = client.CreateNegotiation(CreateRequest{Mint: keptMint, Decimals: testDecimals, Milestones: &Milestones{Shares: make([]uint16, 9)}}).Build(t.Context())
+	_, err = client.CreateNegotiation(CreateRequest{
+		Key: "order 1", Mint: keptMint, Decimals: testDecimals, Milestones: &Milestones{Shares: make([]uint16, 9)},
+	}).Build(t.Context())
 	require.ErrorIs(t, err, protocol.ErrInvalidParams)
 }
 

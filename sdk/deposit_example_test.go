@@ -24,6 +24,7 @@ func ExampleCreateRequest_wrapSOL() {
 		EscrowAmount: 250_000_000,
 		Deposit:      haggle.Deposit{WrapSOL: true},
 		ServiceHash:  protocol.ServiceHash("Analyse 10,000 transactions"),
+		Key:          "order 1234",
 	}).Build(ctx)
 	if err != nil {
 		log.Fatal(err)

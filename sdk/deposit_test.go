@@ -66,7 +66,7 @@ func TestWrappedSOL2022IsDerivedByToken2022(t *testing.T) {
 func TestEscrowIsWrappedBeforeItIsDeposited(t *testing.T) {
 	client := solClient(t)
 	buyer, seller := newKeypair(t).PublicKey(), newKeypair(t).PublicKey()
-	request := CreateRequest{Buyer: buyer, Seller: seller, Mint: solana.WrappedSol, Decimals: 9,
+	request := CreateRequest{Key: "order 1", Buyer: buyer, Seller: seller, Mint: solana.WrappedSol, Decimals: 9,
 		EscrowAmount: 250_000_000}
 	_, err := client.CreateNegotiation(request).Build(t.Context())
 	require.ErrorIs(t, err, protocol.ErrAccountNotFound, "nothing is wrapped unless WrapSOL is set")

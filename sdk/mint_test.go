@@ -114,7 +114,7 @@ func TestUnsupportedMints(t *testing.T) {
 			require.ErrorAs(t, err, new(*protocol.ProgramError))
 
 			// No mint that may change is cached, and nothing is sent.
-			_, err = client.CreateNegotiation(CreateRequest{Mint: keptMint}).Build(t.Context())
+			_, err = client.CreateNegotiation(CreateRequest{Key: "order 1", Mint: keptMint}).Build(t.Context())
 			require.ErrorIs(t, err, protocol.ErrUnsupportedMint)
 			assert.Equal(t, 2, scripted.called("getMultipleAccounts"))
 		})

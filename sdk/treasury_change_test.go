@@ -39,7 +39,7 @@ func newRotation(t *testing.T) *rotation {
 	require.NoError(t, net.Chain.Fund(ctx, r.closer.PublicKey(), solana.LAMPORTS_PER_SOL))
 	create := net.Client.CreateNegotiation(haggle.CreateRequest{
 		Buyer: net.Buyer.PublicKey(), Seller: net.Seller.PublicKey(), Mint: net.Mint, Decimals: localnet.Decimals,
-		EscrowAmount: 5_000_000, MaxRounds: 8, Deadline: 10 * time.Minute,
+		Key: "order 1", EscrowAmount: 5_000_000, MaxRounds: 8, Deadline: 10 * time.Minute,
 	})
 	r.do(net.Buyer, create)
 	r.negotiation = create.Negotiation

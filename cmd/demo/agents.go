@@ -66,7 +66,7 @@ func (p party) buy(ctx context.Context, seller solana.PublicKey) error {
 	decayBps := uint16(decay)
 	created, err := p.Client.CreateNegotiation(haggle.CreateRequest{
 		Buyer: p.key.PublicKey(), Seller: seller, Mint: p.Mint, Decimals: localnet.Decimals, ServiceHash: service,
-		EscrowAmount: demo.Escrow, MaxRounds: rounds, DecayRateBps: &decayBps,
+		EscrowAmount: demo.Escrow, MaxRounds: rounds, DecayRateBps: &decayBps, Key: "order 1",
 	}).Build(ctx)
 	if err != nil {
 		return fmt.Errorf("buyer: %w", err)

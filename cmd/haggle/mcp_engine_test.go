@@ -104,12 +104,12 @@ func TestSuggestionsBargainAsWellAsTheEngine(t *testing.T) {
 		protocol.OfferSideBuyer:  startMCPAgent(t, net, net.Buyer, net.Chain.RPCURL()),
 		protocol.OfferSideSeller: startMCPAgent(t, net, net.Seller, net.Chain.RPCURL()),
 	}
-	session := uint64(0)
+	order := 0
 	create := func(rounds uint8) solana.PublicKey {
-		session++
+		order++
 		action, err := net.Client.CreateNegotiation(haggle.CreateRequest{
 			Buyer: net.Buyer.PublicKey(), Seller: net.Seller.PublicKey(), Mint: net.Mint,
-			Decimals: localnet.Decimals, EscrowAmount: 5_000_000, SessionID: new(session),
+			Decimals: localnet.Decimals, EscrowAmount: 5_000_000, Key: fmt.Sprint("order ", order),
 			ServiceHash: protocol.ServiceHash("it"), MaxRounds: rounds,
 		}).Build(t.Context())
 		require.NoError(t, err)

@@ -45,7 +45,7 @@ func TestInvitationIsAwaitedThroughMCP(t *testing.T) {
 	// The policy does not allow this mint.
 	foreign := net.Client.CreateNegotiation(haggle.CreateRequest{
 		Buyer: net.Buyer.PublicKey(), Seller: net.Seller.PublicKey(), Mint: solana.WrappedSol, Decimals: 9,
-		EscrowAmount: 1_000_000, Deposit: haggle.Deposit{WrapSOL: true},
+		EscrowAmount: 1_000_000, Deposit: haggle.Deposit{WrapSOL: true}, Key: "foreign",
 	})
 	_, err := foreign.Do(t.Context(), net.Buyer)
 	require.NoError(t, err)

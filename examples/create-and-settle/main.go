@@ -35,13 +35,14 @@ func main() {
 	mint := flag.String("mint", "", "`ADDRESS` of the mint")
 	buyer := flag.String("buyer", "", "keypair `FILE` of the buyer")
 	seller := flag.String("seller", "", "keypair `FILE` of the seller")
+	order := flag.String("order", "1", "`NAME` of the purchase")
 	flag.Parse()
 	ctx := context.Background()
 	var err error
 	if *rpc == "" {
-		err = settleLocally(ctx)
+		err = settleLocally(ctx, *order)
 	} else {
-		err = settleAt(ctx, haggle.Config{Endpoint: *rpc, WSEndpoint: *ws}, *mint, *buyer, *seller)
+		err = settleAt(ctx, haggle.Config{Endpoint: *rpc, WSEndpoint: *ws}, *mint, *buyer, *seller, *order)
 	}
 	if err != nil {
 		log.Fatal(err)
@@ -53,20 +54,22 @@ type market struct {
 	client        *haggle.Client
 	buyer, seller *wallet.Keypair
 	mint          solana.PublicKey
+	// order names the purchase.
+	order string
 }
 
-func settleLocally(ctx context.Context) (err error) {
+func settleLocally(ctx context.Context, order string) (err error) {
 	progress := func(line string) { fmt.Fprintln(os.Stderr, line) }
 	net, err := localnet.Start(ctx, localnet.Options{Progress: progress})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, net.Close()) }()
-	return market{net.Client, net.Buyer, net.Seller, net.Mint}.settle(ctx)
+	return market{net.Client, net.Buyer, net.Seller, net.Mint, order}.settle(ctx)
 }
 
-func settleAt(ctx context.Context, config haggle.Config, mint, buyerFile, sellerFile string) (err error) {
-	var m market
+func settleAt(ctx context.Context, config haggle.Config, mint, buyerFile, sellerFile, order string) (err error) {
+	m := market{order: order}
 	if m.mint, err = solana.PublicKeyFromBase58(mint); err != nil {
 		return fmt.Errorf("--mint: %w", err)
 	}
@@ -94,6 +97,7 @@ func (m market) settle(ctx context.Context) error {
 		Decimals:     6,
 		EscrowAmount: 5_000_000,
 		ServiceHash:  protocol.ServiceHash(service),
+		Key:          m.order,
 		MaxRounds:    8,
 		DecayRateBps: new(uint16(150)),
 		Deadline:     30 * time.Minute,

@@ -99,6 +99,7 @@ func listInvitations(ctx context.Context) error {
 			Mint:         net.Mint,
 			Decimals:     localnet.Decimals,
 			EscrowAmount: (escrow + 1) * 1_000_000,
+			Key:          fmt.Sprint("order ", escrow+1),
 		}).Build(ctx)
 		if err != nil {
 			return err

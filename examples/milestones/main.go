@@ -35,10 +35,11 @@ func main() {
 	buyerFile := flag.String("buyer", "buyer.json", "keypair `FILE` of the buyer")
 	sellerFile := flag.String("seller", "seller.json", "keypair `FILE` of the seller")
 	arbiter := flag.String("arbiter", "", "`ADDRESS` of the arbiter, who is neither party")
+	order := flag.String("order", "1", "`NAME` of the purchase")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	err := run(ctx, haggle.Config{Endpoint: *rpc, WSEndpoint: *ws}, *mint, *arbiter, *buyerFile, *sellerFile)
+	err := run(ctx, haggle.Config{Endpoint: *rpc, WSEndpoint: *ws}, *mint, *arbiter, *buyerFile, *sellerFile, *order)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -49,10 +50,12 @@ type market struct {
 	client        *haggle.Client
 	mint, arbiter solana.PublicKey
 	buyer, seller *wallet.Keypair
+	// order names the purchase.
+	order string
 }
 
-func run(ctx context.Context, config haggle.Config, mint, arbiter, buyerFile, sellerFile string) (err error) {
-	var m market
+func run(ctx context.Context, config haggle.Config, mint, arbiter, buyerFile, sellerFile, order string) (err error) {
+	m := market{order: order}
 	if m.mint, err = solana.PublicKeyFromBase58(mint); err != nil {
 		return fmt.Errorf("--mint: %w", err)
 	}
@@ -76,7 +79,7 @@ func run(ctx context.Context, config haggle.Config, mint, arbiter, buyerFile, se
 func (m market) trade(ctx context.Context) error {
 	invitation, err := m.client.CreateNegotiation(haggle.CreateRequest{
 		Buyer: m.buyer.PublicKey(), Seller: m.seller.PublicKey(), Mint: m.mint, Decimals: 6,
-		EscrowAmount: 5_000_000, ServiceHash: service,
+		EscrowAmount: 5_000_000, ServiceHash: service, Key: m.order,
 		Milestones: &haggle.Milestones{
 			Arbiter: m.arbiter, Shares: []uint16{4_000, 6_000}, ReviewHours: 24, Delivery: 7 * 24 * time.Hour,
 		},

@@ -165,7 +165,7 @@ func settle(ctx context.Context, sides [2]strategy.Entry) (err error) {
 	service := protocol.ServiceHash("Summarise a paper")
 	created, err := net.Client.CreateNegotiation(haggle.CreateRequest{
 		Buyer: net.Buyer.PublicKey(), Seller: net.Seller.PublicKey(), Mint: net.Mint, Decimals: localnet.Decimals,
-		ServiceHash: service, EscrowAmount: 5e6,
+		ServiceHash: service, EscrowAmount: 5e6, Key: "order 1",
 	}).Build(ctx)
 	if err != nil {
 		return err

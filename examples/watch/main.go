@@ -121,6 +121,7 @@ func bargain(ctx context.Context, net *localnet.Net) error {
 		Mint:         net.Mint,
 		Decimals:     localnet.Decimals,
 		EscrowAmount: 5_000_000,
+		Key:          "order 1",
 	}).Build(ctx)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package indexer
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -58,12 +59,15 @@ func (s *scenario) doTogether(action *haggle.Action, err error) func(...haggle.S
 	}
 }
 
+// keyOf returns the key of a scenario's negotiation.
+func keyOf(session uint64) string { return fmt.Sprint("order ", session) }
+
 func (s *scenario) create(session uint64, change func(*haggle.CreateRequest)) solana.PublicKey {
 	s.t.Helper()
 	request := haggle.CreateRequest{
 		Buyer: s.Buyer.PublicKey(), Seller: s.Seller.PublicKey(), Mint: s.Mint, Decimals: localnet.Decimals,
 		EscrowAmount: escrow,
-		ServiceHash:  [32]byte{byte(session)}, SessionID: &session, MaxFeeBps: new(protocol.MaxProtocolFeeBps),
+		ServiceHash:  [32]byte{byte(session)}, Key: keyOf(session), MaxFeeBps: new(protocol.MaxProtocolFeeBps),
 	}
 	if change != nil {
 		change(&request)
@@ -154,11 +158,10 @@ func (s *scenario) twoLives(session uint64) solana.PublicKey {
 // createAgain creates a negotiation at a closed negotiation's address. The SDK does not do so by itself.
 func (s *scenario) createAgain(session uint64, change func(*haggle.CreateRequest)) {
 	s.t.Helper()
-	free := session + 1_000_000
 	request := haggle.CreateRequest{
 		Buyer: s.Buyer.PublicKey(), Seller: s.Seller.PublicKey(), Mint: s.Mint, Decimals: localnet.Decimals,
 		EscrowAmount: escrow,
-		ServiceHash:  [32]byte{byte(session)}, SessionID: &free,
+		ServiceHash:  [32]byte{byte(session)}, Key: keyOf(session) + " again",
 	}
 	change(&request)
 	action, err := s.Client.CreateNegotiation(request).Build(s.ctx)
@@ -169,7 +172,8 @@ func (s *scenario) createAgain(session uint64, change func(*haggle.CreateRequest
 	decoded, err := protocol.DecodeInstruction(action.Instructions[last].Accounts(), data)
 	require.NoError(s.t, err)
 	create := decoded.(*protocol.CreateNegotiation)
-	create.SessionID, create.Negotiation, create.EscrowVault = session, solana.PublicKey{}, solana.PublicKey{}
+	create.SessionID = haggle.SessionIDFor(keyOf(session))
+	create.Negotiation, create.EscrowVault = solana.PublicKey{}, solana.PublicKey{}
 	action.Instructions[last], err = create.Instruction()
 	require.NoError(s.t, err)
 	_, err = action.Do(s.ctx, s.Buyer)

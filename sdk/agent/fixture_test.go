@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"log/slog"
 	"os"
@@ -69,8 +70,8 @@ func (f *fixture) invite(change ...func(*haggle.CreateRequest)) solana.PublicKey
 	decay := uint16(200)
 	request := haggle.CreateRequest{
 		Buyer: f.Buyer.PublicKey(), Seller: f.Seller.PublicKey(), Mint: f.Mint, Decimals: localnet.Decimals,
-		EscrowAmount: 5_000_000,
-		ServiceHash:  service, MaxRounds: 8, DecayRateBps: &decay, ResponseWindow: time.Minute,
+		EscrowAmount: 5_000_000, Key: rand.Text(),
+		ServiceHash: service, MaxRounds: 8, DecayRateBps: &decay, ResponseWindow: time.Minute,
 		Deadline: 10 * time.Minute,
 	}
 	for _, alter := range change {

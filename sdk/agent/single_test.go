@@ -198,9 +198,8 @@ func TestAgentIgnoresNegotiationsThatConcernsExcludes(t *testing.T) {
 // seller's runtime reports the first negotiation's result, and calls Admit for the second.
 func TestLaterNegotiationAtTheSameAddressIsAnotherOne(t *testing.T) {
 	f := newFixture(t)
-	session := uint64(7)
-	fixed := func(r *haggle.CreateRequest) { r.SessionID = &session }
-	first := f.invite(fixed)
+	const order = "order 1"
+	first := f.invite(func(r *haggle.CreateRequest) { r.Key = order })
 	tooSmall := errors.New("not enough in escrow")
 	seller := f.run(f.Seller, agent.Config{
 		Decide: wait,
@@ -219,7 +218,7 @@ func TestLaterNegotiationAtTheSameAddressIsAnotherOne(t *testing.T) {
 	closing, err := f.Client.At(n).Close(buyer).Build(f.ctx)
 	require.NoError(t, err)
 	ending := append(rejecting.Instructions, closing.Instructions...)
-	f.submit(f.Buyer, append(ending, f.createInstruction(session, 200_000)))
+	f.submit(f.Buyer, append(ending, f.createInstruction(haggle.SessionIDFor(order), 200_000)))
 	f.until("the second is declined", func() bool { return containsError(seller.errors(), tooSmall) })
 	require.Equal(t, protocol.NegotiationStatusRejected, f.result(seller).Status)
 	require.Equal(t, protocol.NegotiationStatusCreated, f.state(first).Status)

@@ -26,8 +26,8 @@ func TestSlowDecisionIsCarriedOutDespiteNewSnapshots(t *testing.T) {
 	defer net.Close()
 	created, err := net.Client.CreateNegotiation(haggle.CreateRequest{
 		Buyer: net.Buyer.PublicKey(), Seller: net.Seller.PublicKey(), Mint: net.Mint, Decimals: localnet.Decimals,
-		EscrowAmount: 5_000_000,
-		MaxRounds:    8, ResponseWindow: time.Minute, Deadline: 10 * time.Minute,
+		EscrowAmount: 5_000_000, Key: "order 1",
+		MaxRounds: 8, ResponseWindow: time.Minute, Deadline: 10 * time.Minute,
 	}).Build(ctx)
 	require.NoError(t, err)
 	_, err = created.Do(ctx, net.Buyer)

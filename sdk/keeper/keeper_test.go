@@ -2,6 +2,7 @@ package keeper_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -58,8 +59,8 @@ func (s *fixture) invite(change ...func(*haggle.CreateRequest)) solana.PublicKey
 	decay := uint16(200)
 	request := haggle.CreateRequest{
 		Buyer: s.Buyer.PublicKey(), Seller: s.Seller.PublicKey(), Mint: s.Mint, Decimals: localnet.Decimals,
-		EscrowAmount: 5_000_000,
-		MaxRounds:    8, DecayRateBps: &decay, ResponseWindow: time.Minute, Deadline: 10 * time.Minute,
+		EscrowAmount: 5_000_000, Key: rand.Text(),
+		MaxRounds: 8, DecayRateBps: &decay, ResponseWindow: time.Minute, Deadline: 10 * time.Minute,
 	}
 	for _, alter := range change {
 		alter(&request)

@@ -2,6 +2,7 @@ package llm_test
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"sync"
 	"testing"
@@ -65,7 +66,7 @@ func invite(t *testing.T, net *localnet.Net) solana.PublicKey {
 	created, err := net.Client.CreateNegotiation(haggle.CreateRequest{
 		Buyer: net.Buyer.PublicKey(), Seller: net.Seller.PublicKey(), Mint: net.Mint, Decimals: localnet.Decimals,
 		EscrowAmount: 5_000_000, ServiceHash: service, MaxRounds: 5, ResponseWindow: time.Minute,
-		Deadline: 10 * time.Minute,
+		Deadline: 10 * time.Minute, Key: rand.Text(),
 	}).Build(t.Context())
 	require.NoError(t, err)
 	_, err = created.Do(t.Context(), net.Buyer)

@@ -9,8 +9,9 @@
 //		Buyer:        net.Buyer.PublicKey(),
 //		Seller:       net.Seller.PublicKey(),
 //		Mint:         net.Mint,
-//		Decimals: localnet.Decimals,
+//		Decimals:     localnet.Decimals,
 //		EscrowAmount: 5_000_000,
+//		Key:          "order 1",
 //	})
 //
 // [StartChain] returns the chain with the program alone.

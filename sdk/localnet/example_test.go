@@ -23,6 +23,7 @@ func ExampleStart() {
 		Mint:         net.Mint,
 		Decimals:     localnet.Decimals,
 		EscrowAmount: 5_000_000,
+		Key:          "order 1",
 	}).Build(ctx)
 	if err != nil {
 		log.Fatal(err)

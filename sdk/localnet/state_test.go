@@ -181,7 +181,7 @@ func TestNodeBehindAndFork(t *testing.T) {
 	defer client.Close()
 	action, err := client.CreateNegotiation(haggle.CreateRequest{
 		Buyer: net.Buyer.PublicKey(), Seller: net.Seller.PublicKey(), Mint: net.Mint, Decimals: Decimals,
-		ServiceHash: protocol.ServiceHash("a service"), EscrowAmount: 5_000_000,
+		ServiceHash: protocol.ServiceHash("a service"), EscrowAmount: 5_000_000, Key: "order 1",
 	}).Build(t.Context())
 	require.NoError(t, err)
 	receipt, err := action.Do(t.Context(), net.Buyer)

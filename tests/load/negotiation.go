@@ -60,8 +60,8 @@ func (n *negotiation) create(ctx context.Context, r *run) error {
 	return r.act(ctx, n, n.buyer, func(ctx context.Context) (*haggle.Action, error) {
 		action, err := r.parties.CreateNegotiation(haggle.CreateRequest{
 			Buyer: n.buyer.PublicKey(), Seller: n.seller.PublicKey(), Mint: r.mint, Decimals: localnet.Decimals,
-			EscrowAmount: n.script.escrow,
-			ServiceHash:  service, DecayRateBps: &decay, ResponseWindow: responseWindow, Deadline: deadline,
+			EscrowAmount: n.script.escrow, Key: fmt.Sprint("order ", n.number),
+			ServiceHash: service, DecayRateBps: &decay, ResponseWindow: responseWindow, Deadline: deadline,
 		}).Build(ctx)
 		if err != nil {
 			return nil, err

@@ -3,6 +3,7 @@
 package overhead_test
 
 import (
+	"crypto/rand"
 	"testing"
 	"time"
 
@@ -31,6 +32,7 @@ func bargain(t testing.TB, client *haggle.Client, net *localnet.Net) *haggle.Sna
 	created, err := client.CreateNegotiation(haggle.CreateRequest{
 		Buyer: net.Buyer.PublicKey(), Seller: net.Seller.PublicKey(), Mint: net.Mint, Decimals: localnet.Decimals,
 		ServiceHash:  protocol.ServiceHash("measured"),
+		Key:          rand.Text(),
 		EscrowAmount: 2 * price, MaxRounds: protocol.MaxRounds, Deadline: time.Hour,
 	}).Build(t.Context())
 	require.NoError(t, err)

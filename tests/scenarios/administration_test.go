@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"context"
+	"crypto/rand"
 	"testing"
 	"time"
 
@@ -144,7 +145,7 @@ func (a administration) create(terms haggle.CreateRequest) move {
 func (a administration) onDefaults(escrow uint64) haggle.CreateRequest {
 	return haggle.CreateRequest{
 		Buyer: a.buyer.PublicKey(), Seller: a.seller.PublicKey(), Mint: a.mint, Decimals: localnet.Decimals,
-		EscrowAmount: escrow, ServiceHash: service,
+		EscrowAmount: escrow, ServiceHash: service, Key: rand.Text(),
 	}
 }
 

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"context"
+	"crypto/rand"
 	"testing"
 	"time"
 
@@ -55,8 +56,8 @@ func (b documentsBuyer) negotiate(ctx context.Context) error {
 	decay := uint16(150)
 	created, err := b.client.CreateNegotiation(haggle.CreateRequest{
 		Buyer: b.wallet.PublicKey(), Seller: b.seller, Mint: b.mint, Decimals: localnet.Decimals,
-		EscrowAmount: 5_000_000,
-		ServiceHash:  service, MaxRounds: 8, DecayRateBps: &decay, Deadline: 30 * time.Minute,
+		EscrowAmount: 5_000_000, Key: rand.Text(),
+		ServiceHash: service, MaxRounds: 8, DecayRateBps: &decay, Deadline: 30 * time.Minute,
 	}).Build(ctx)
 	if err != nil {
 		return err

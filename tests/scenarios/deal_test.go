@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"context"
+	"crypto/rand"
 	"testing"
 	"time"
 
@@ -18,6 +19,8 @@ type deal struct {
 	*fixture
 	address, vault solana.PublicKey
 	session        uint64
+	// key is the creation's; empty if invite did not create the deal.
+	key string
 	// created is the negotiation's created_at, in Unix seconds.
 	created int64
 }
@@ -40,6 +43,7 @@ func (s *fixture) terms() haggle.CreateRequest {
 	return haggle.CreateRequest{
 		Buyer: s.buyer.PublicKey(), Seller: s.seller.PublicKey(), Mint: s.mint, Decimals: s.decimals(),
 		EscrowAmount: fiveTokens, ServiceHash: service, DecayRateBps: &decay, MaxRounds: 10,
+		Key: rand.Text(),
 	}
 }
 
@@ -57,7 +61,9 @@ func (s *fixture) invite(terms haggle.CreateRequest) (*deal, *haggle.Receipt) {
 	require.NoError(s.t, err)
 	receipt, err := action.Do(s.ctx, s.buyer)
 	require.NoError(s.t, err)
-	return s.dealOf(action), receipt
+	d := s.dealOf(action)
+	d.key = terms.Key
+	return d, receipt
 }
 
 // dealOf returns a finished creation's deal.

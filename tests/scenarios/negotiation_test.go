@@ -243,7 +243,7 @@ func (d *deal) prepare(m move) move {
 func (d *deal) recreate(escrow uint64) *deal {
 	d.t.Helper()
 	terms := d.terms()
-	terms.SessionID, terms.EscrowAmount = &d.session, escrow
+	terms.Key, terms.EscrowAmount = d.key, escrow
 	_, err := d.venue.client.CreateNegotiation(terms).Build(d.ctx)
 	require.ErrorIs(d.t, err, haggle.ErrSessionUsed)
 

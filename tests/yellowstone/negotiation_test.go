@@ -2,6 +2,7 @@ package yellowstone_test
 
 import (
 	"context"
+	"crypto/rand"
 	"testing"
 
 	"github.com/gagliardetto/solana-go"
@@ -30,8 +31,8 @@ func (s *station) prepare(t *testing.T, ctx context.Context) (n *negotiation, cr
 	t.Helper()
 	action, err := s.Client.CreateNegotiation(haggle.CreateRequest{
 		Buyer: s.Buyer.PublicKey(), Seller: s.Seller.PublicKey(), Mint: s.Mint, Decimals: localnet.Decimals,
-		EscrowAmount: escrow,
-		ServiceHash:  protocol.ServiceHash("What the plugin tells of"), MaxRounds: 20,
+		EscrowAmount: escrow, Key: rand.Text(),
+		ServiceHash: protocol.ServiceHash("What the plugin tells of"), MaxRounds: 20,
 	}).Build(ctx)
 	require.NoError(t, err)
 	n = &negotiation{station: s, t: t, ctx: ctx, address: action.Negotiation}

@@ -244,7 +244,7 @@ func (c *contest) invite(ctx context.Context, m *match) error {
 		Decimals: localnet.Decimals, ServiceHash: service, EscrowAmount: c.rules.Escrow, MaxRounds: c.rules.MaxRounds, DecayRateBps: &decay,
 		ResponseWindow: time.Duration(c.rules.ResponseWindow) * time.Second,
 		Deadline:       time.Duration(c.rules.Deadline) * time.Second, MinOfferBps: c.rules.MinOfferBps,
-		MaxFeeBps: &c.rules.FeeBps,
+		MaxFeeBps: &c.rules.FeeBps, Key: "match", // each pair plays once
 	}).Build(ctx)
 	if err != nil {
 		return err
