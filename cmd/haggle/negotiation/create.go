@@ -1,7 +1,9 @@
 package negotiation
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"strings"
@@ -41,8 +43,10 @@ price is paid in tranches (haggle milestone --help), and --arbiter decides dispu
 The negotiation keeps the protocol's fee of its creation. If the fee is above --max-fee-bps, nothing is
 created. The default is the fee that the command has read (haggle config show), at most 50.
 
-With --key a repeated command creates nothing: if the state database (--state) has the creation, it
-prints the negotiation again, with "done_already" in JSON. Use a new key for each order.
+The key (--key) names the purchase, and the negotiation's session id and address follow from it. A
+repeated command with that key creates nothing: if the state database (--state) has the creation, it
+prints the negotiation again, with "done_already" in JSON. Use a new key for each order. Without --key
+each command is a new purchase: it prints the key that a repetition must name before it sends anything.
 
 With --wrap-sol the escrow is SOL, which the same transaction wraps. --trust and --allowlist check the
 seller before anything is escrowed (haggle negotiation --help).`
@@ -63,8 +67,7 @@ type createFlags struct {
 	deadline, window      duration.Flag
 	rounds                uint8
 	decayBps, minOfferBps uint16
-	sessionID             uint64
-	idempotencyKey        string
+	key                   string
 	bond                  amount.Text
 	maxFeeBps             uint16
 	proposeBond           bool
@@ -92,9 +95,8 @@ func newCreateCommand(s *session.Session) *cobra.Command {
 	flags.Uint8Var(&f.rounds, "rounds", protocol.DefaultMaxRounds, "number of offers that can be made")
 	flags.Uint16Var(&f.decayBps, "decay-bps", protocol.DefaultDecayRateBps, "share that the escrow loses each round, in basis points")
 	flags.Uint16Var(&f.minOfferBps, "min-offer-bps", protocol.DefaultMinOfferBps, "least offer, in basis points of the escrow's worth")
-	flags.Uint64Var(&f.sessionID, "session", 0, "session id (default: a random one that the pair has not used)")
-	flags.StringVar(&f.idempotencyKey, "key", "",
-		"idempotency key, for example an order's number: the same key creates one negotiation")
+	flags.StringVar(&f.key, "key", "",
+		"name of the purchase, for example an order's number: the same key creates one negotiation (default: a random one)")
 	flags.Var(&f.account, "token-account", "token account that pays (default: the buyer's associated one)")
 	flags.Var(&f.bond, "bond", "bond that the seller deposits (default: none)")
 	flags.BoolVar(&f.proposeBond, "propose-bond", false, "require the bond that pays the seller's delay whenever there is no deal")
@@ -105,13 +107,15 @@ func newCreateCommand(s *session.Session) *cobra.Command {
 	f.terms.register(cmd)
 	flags.BoolVar(&f.wrapSOL, "wrap-sol", false, "pay the escrow from the buyer's lamports, wrapped in the same transaction")
 	f.trust.Register(flags)
-	cmd.MarkFlagsMutuallyExclusive("key", "session")
 	command.Documents(cmd, createdView{}, onchain.DryRunView{})
 	cmd.RunE = s.Limited(func(ctx context.Context, _ []string) error { return f.run(ctx, s, cmd) })
 	return cmd
 }
 
 func (f *createFlags) run(ctx context.Context, s *session.Session, cmd *cobra.Command) error {
+	if f.key == "" && cmd.Flags().Changed("key") {
+		return exitcode.Usagef("--key: must not be empty")
+	}
 	service, given, err := f.service.value()
 	if err != nil {
 		return err
@@ -171,13 +175,10 @@ func (f *createFlags) run(ctx context.Context, s *session.Session, cmd *cobra.Co
 		EscrowAmount: escrow, ServiceHash: service, MaxRounds: f.rounds, DecayRateBps: &f.decayBps,
 		ResponseWindow: time.Duration(f.window), Deadline: time.Duration(f.deadline),
 		MinOfferBps: f.minOfferBps, Metadata: metadata, Deposit: haggle.Deposit{TokenAccount: f.account.Key(), WrapSOL: f.wrapSOL},
-		Bond: bond, Zopa: f.zopa, Milestones: milestones, Key: f.idempotencyKey,
+		Bond: bond, Zopa: f.zopa, Milestones: milestones, Key: cmp.Or(f.key, rand.Text()),
 	}
 	if cmd.Flags().Changed("max-fee-bps") {
 		request.MaxFeeBps = &f.maxFeeBps
-	}
-	if cmd.Flags().Changed("session") {
-		request.SessionID = &f.sessionID
 	}
 	return f.create(ctx, s, client, key, request)
 }
@@ -265,7 +266,7 @@ func (f *createFlags) create(
 		done *haggle.AlreadyDone
 	)
 	switch {
-	case errors.As(err, &used) && request.Key != "":
+	case errors.As(err, &used):
 		return exitcode.WithHint(
 			fmt.Errorf("--key %q: used before by a creation that the journal does not have: %w",
 				request.Key, err),
@@ -276,7 +277,7 @@ func (f *createFlags) create(
 			return err
 		}
 		receipt := &onchain.Receipt{Receipt: done.Receipt, Repeated: true}
-		return printCreated(s, done.Negotiation, "", receipt, "", nil, nil, nil)
+		return printCreated(s, done.Negotiation, request.Key, receipt, "", nil, nil, nil)
 	case errors.Is(err, protocol.ErrStaleState):
 		return exitcode.WithHint(err, "to agree to the fee, set --max-fee-bps")
 	case err != nil:
@@ -291,6 +292,9 @@ func (f *createFlags) create(
 	if warning != nil && !s.JSON {
 		action.Warnings = append(action.Warnings, warning)
 	}
+	if f.key == "" && !s.DryRun {
+		reportKey(s, request.Key)
+	}
 	receipt, err := onchain.Do(ctx, s, client, action, key)
 	var refused *protocol.ProgramError
 	if errors.As(err, &refused) && refused.Code == protocol.ErrStaleState && refused.Instruction >= 0 {
@@ -298,7 +302,7 @@ func (f *createFlags) create(
 			"read it with haggle config show, then set --max-fee-bps", action.Creation.Params.MaxFeeBps))
 	}
 	if err != nil {
-		return withSession(err, action.Negotiation, action.Creation.SessionID)
+		return withKey(err, action.Negotiation, request.Key)
 	}
 	if receipt.Repeated {
 		if err := checkRepetition(ctx, client, &request, action.Negotiation); err != nil {
@@ -306,19 +310,25 @@ func (f *createFlags) create(
 		}
 	}
 	escrowed := fmt.Sprintf("%s escrowed, the seller is invited", tokens(request.EscrowAmount))
-	return printCreated(s, action.Negotiation, fmt.Sprint(action.Creation.SessionID), receipt, escrowed,
+	return printCreated(s, action.Negotiation, request.Key, receipt, escrowed,
 		costsOf(&action.Creation.Params, tokens), noDealOf(&action.Creation.Params, tokens), warning)
 }
 
-// checkRepetition returns an error if an earlier command created the negotiation with different terms, or if
-// the user named the session, because a session serves for a single creation. An unreadable negotiation
-// counts as the same.
+// reportKey writes a random key to stderr before anything is sent: a command that is killed prints no result.
+func reportKey(s *session.Session, key string) {
+	text := fmt.Sprintf("key %s: to repeat this creation safely, add --key %s", key, key)
+	if s.JSON {
+		s.Report(text) // stderr has documents only
+		return
+	}
+	fmt.Fprintln(s.Stderr, text)
+}
+
+// checkRepetition returns an error if an earlier command created the negotiation with different terms. An
+// unreadable negotiation counts as the same.
 func checkRepetition(
 	ctx context.Context, client *haggle.Client, request *haggle.CreateRequest, negotiation solana.PublicKey,
 ) error {
-	if request.SessionID != nil {
-		return &haggle.SessionUsedError{SessionID: *request.SessionID, Negotiation: negotiation}
-	}
 	n, err := client.Negotiation(negotiation).Snapshot(ctx)
 	if err != nil || n.EscrowAmount == request.EscrowAmount && n.TokenMint == request.Mint &&
 		n.ServiceHash == request.ServiceHash && n.BondRequired == request.Bond {
@@ -333,8 +343,10 @@ func checkRepetition(
 // createdView is the creation result.
 type createdView struct {
 	onchain.View
-	// SessionID is missing if an earlier command has created the negotiation.
-	SessionID string `json:"session_id,omitempty"`
+	// Key names the purchase: --key, or a random key. A repeated command with this key creates nothing.
+	Key string `json:"key"`
+	// SessionID is the session id that follows from the key.
+	SessionID string `json:"session_id"`
 	// Vault is the escrow's token account.
 	Vault string `json:"vault"`
 	// Costs are examples of deals with their costs to the buyer. They are missing if an earlier command has
@@ -347,10 +359,9 @@ type createdView struct {
 	Warning string `json:"warning,omitempty"`
 }
 
-// printCreated prints a negotiation created by this command or by an earlier command. An empty session is
-// left out.
+// printCreated prints a negotiation created by this command or by an earlier command.
 func printCreated(
-	s *session.Session, negotiation solana.PublicKey, sessionID string, receipt *onchain.Receipt,
+	s *session.Session, negotiation solana.PublicKey, key string, receipt *onchain.Receipt,
 	escrowed string, costs []dealCost, noDeal *noDealCost, warning error,
 ) error {
 	vault, _, err := protocol.FindVaultAddress(negotiation)
@@ -359,7 +370,7 @@ func printCreated(
 	}
 	v := createdView{
 		onchain.ViewOf(negotiation, (*protocol.CreateNegotiation)(nil).InstructionName(), receipt),
-		sessionID, vault.String(), costs, noDeal, "",
+		key, fmt.Sprint(haggle.SessionIDFor(key)), vault.String(), costs, noDeal, "",
 	}
 	if warning != nil {
 		v.Warning = warning.Error()
@@ -369,7 +380,7 @@ func printCreated(
 		v.Costs, v.NoDeal = nil, nil // the terms can be others than those of this command
 		created = fmt.Sprintf("created already: %s; nothing was sent", negotiation)
 	}
-	lines := []string{created, v.Text()}
+	lines := []string{created, "key: " + key, v.Text()}
 	for _, cost := range v.Costs {
 		lines = append(lines, cost.String())
 	}
@@ -380,11 +391,11 @@ func printCreated(
 		fmt.Sprintf("next: haggle -C SELLER.yml negotiation accept-invitation %s   (the seller)", negotiation))...)
 }
 
-// withSession adds the hint that prevents a second escrow when a creation's outcome is unknown.
-func withSession(err error, negotiation solana.PublicKey, session uint64) error {
+// withKey adds the hint that prevents a second escrow when a creation's outcome is unknown.
+func withKey(err error, negotiation solana.PublicKey, key string) error {
 	if exitcode.KindOf(err) != exitcode.Unknown {
 		return err
 	}
 	return exitcode.WithHint(err, fmt.Sprintf("first read the state: haggle negotiation show %s; "+
-		"to repeat the creation safely add --session %d, which can be created only once", negotiation, session))
+		"to repeat the creation safely, name its key, which creates one negotiation: --key %q", negotiation, key))
 }

@@ -69,7 +69,13 @@ func (p *Party) recover(ctx context.Context) (created solana.PublicKey, err erro
 	return created, err
 }
 
-// isAbout reports whether a created negotiation matches the agent's parties, mint and service.
+// isAbout reports whether a created negotiation matches the agent's parties, mint, service and key.
 func (p *Party) isAbout(begun *protocol.NegotiationCreated) bool {
-	return begun.Buyer == p.Self && begun.Seller == p.Counterpart && begun.TokenMint == p.Mint && begun.ServiceHash == p.ServiceHash
+	return begun.Buyer == p.Self && begun.Seller == p.Counterpart && begun.TokenMint == p.Mint && begun.ServiceHash == p.ServiceHash &&
+		p.IsNamed(begun.SessionID)
+}
+
+// IsNamed reports whether a negotiation's session id follows from Key, or no key is set.
+func (p *Party) IsNamed(sessionID uint64) bool {
+	return p.Key == "" || sessionID == haggle.SessionIDFor(p.Key)
 }

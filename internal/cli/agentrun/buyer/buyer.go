@@ -39,6 +39,7 @@ func Main(arguments []string) {
 	var known agentrun.Flags
 	var b buyer
 	var escrow, maxTotal amount.Text
+	var key string
 	deadline := duration.Flag(30 * time.Minute)
 	cmd := &cobra.Command{
 		Use:   "buyer",
@@ -48,7 +49,8 @@ reservation price, or as --strategy says. At the end it closes the negotiation.
 
 After an interrupt or a crash it continues with its open negotiation. Every transaction is written to the
 journal before it is sent. A restarted buyer first resolves an unfinished transaction, which can take a
-minute, and does not escrow twice.
+minute, and does not escrow twice. With --key it buys once: another run with that key continues the
+purchase, or says that it has ended.
 
 The exit codes are haggle's (haggle help exit-codes): 0 if it has bought, 8 without a deal.`,
 		Example: "  buyer --seller ADDRESS --mint ADDRESS --escrow 5 --opening 2 --reservation 3.5 --keypair buyer.json",
@@ -65,7 +67,7 @@ The exit codes are haggle's (haggle help exit-codes): 0 if it has bought, 8 with
 					return err
 				}
 			}
-			b.deadline = time.Duration(deadline)
+			b.deadline, b.Key = time.Duration(deadline), key
 			known.Limits.Allow(b.rounds, b.decayBps)
 			b.maxFeeBps = known.Limits.MaxFeeBps()
 			return b.buy(cmd.Context())
@@ -79,6 +81,7 @@ The exit codes are haggle's (haggle help exit-codes): 0 if it has bought, 8 with
 	cmd.Flags().Uint8Var(&b.rounds, "rounds", 8, "number of offers of both sides together")
 	cmd.Flags().Uint16Var(&b.decayBps, "decay-bps", 150, "share that the escrow loses each round, in basis points")
 	cmd.Flags().Var(&deadline, "deadline", "time from the creation until the negotiation ends")
+	cmd.Flags().StringVar(&key, "key", "", "name of the purchase, for example an order's number (default: a random one)")
 	cmd.SetArgs(arguments)
 	agentrun.Main(cmd, log)
 }
@@ -108,9 +111,8 @@ func (b *buyer) buy(ctx context.Context) error {
 	}
 	if earlier && !acted {
 		return &exitcode.Error{
-			Kind: exitcode.NoDeal, Hint: "start the buyer again: it invites the seller anew",
-			Err: fmt.Errorf("nothing was bought now: the invitation of an earlier run on the same terms led to %s, "+
-				"which has ended", negotiation),
+			Kind: exitcode.NoDeal, Hint: "to buy again, start the buyer with another --key",
+			Err: fmt.Errorf("nothing was bought now: the purchase --key %q led to %s, which has ended", b.Key, negotiation),
 		}
 	}
 	b.Note("bought for %s after %d offers", b.Tokens(deal.Price), deal.Rounds)

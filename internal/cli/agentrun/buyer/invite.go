@@ -1,7 +1,9 @@
 package buyer
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"time"
 
@@ -18,14 +20,12 @@ const inviteLimit = 3 * time.Minute
 // unfinished returns an earlier run's open negotiation.
 func (b *buyer) unfinished(ctx context.Context) (solana.PublicKey, error) {
 	return b.Unfinished(ctx, haggle.Filter{Buyer: b.Self}, func(n *haggle.Snapshot) bool {
-		return n.Seller == b.Counterpart && n.TokenMint == b.Mint && n.ServiceHash == b.ServiceHash
+		return n.Seller == b.Counterpart && n.TokenMint == b.Mint && n.ServiceHash == b.ServiceHash && b.IsNamed(n.SessionID)
 	})
 }
 
-// invite escrows and invites the seller. The transaction is finished even if the context ends. It is not
-// repeated while the outcome is unknown, because that could escrow twice. If an earlier run sent the same
-// invitation, with the outcome never received by a run, invite returns that negotiation and sets earlier to
-// true.
+// invite escrows and invites the seller. The transaction is finished even if the context ends. If an earlier
+// run with the same key created the negotiation, invite returns it and sets earlier to true.
 func (b *buyer) invite(ctx context.Context) (negotiation solana.PublicKey, earlier bool, err error) {
 	if err := b.Vet(ctx); err != nil {
 		return solana.PublicKey{}, false, err
@@ -33,11 +33,17 @@ func (b *buyer) invite(ctx context.Context) (negotiation solana.PublicKey, earli
 	created, err := b.Client.CreateNegotiation(haggle.CreateRequest{
 		Buyer: b.Self, Seller: b.Counterpart, Mint: b.Mint, Decimals: b.Amounts.Decimals,
 		ServiceHash: b.ServiceHash, EscrowAmount: b.escrow, MaxRounds: b.rounds, DecayRateBps: &b.decayBps,
-		MaxFeeBps: b.maxFeeBps, Deadline: b.deadline, Metadata: b.Metadata,
+		MaxFeeBps: b.maxFeeBps, Deadline: b.deadline, Metadata: b.Metadata, Key: cmp.Or(b.Key, rand.Text()),
 	}).Build(ctx)
-	var already *haggle.AlreadyDone
-	if errors.As(err, &already) {
+	var (
+		already *haggle.AlreadyDone
+		used    *haggle.SessionUsedError
+	)
+	switch {
+	case errors.As(err, &already):
 		return already.Negotiation, true, nil
+	case errors.As(err, &used):
+		return used.Negotiation, true, nil
 	}
 	if err != nil {
 		return solana.PublicKey{}, false, err
