@@ -104,8 +104,6 @@ type Client struct {
 	sender   *send.Sender
 	// prepared holds the descriptions of the latest transactions that this client built.
 	prepared *fifocache.Map[messageHash, preparedTx]
-	// attempts holds the latest creations that were signed and not confirmed.
-	attempts attemptedCreations
 	// observers are notified of final outcomes. settlements holds the latest outcomes that this client
 	// proved.
 	observers   observers
@@ -173,7 +171,6 @@ func NewClient(config Config) (*Client, error) {
 		compared:       fifocache.NewMap[solana.PublicKey, struct{}](mintsKept),
 		prepared:       fifocache.NewMap[messageHash, preparedTx](maxPrepared),
 		settlements:    fifocache.NewMap[solana.Signature, settlement](maxSettlements),
-		attempts:       newAttemptedCreations(),
 		resolving:      make(chan struct{}, maxResolvers),
 		source:         config.Source,
 		dial:           config.DialContext,

@@ -3,16 +3,14 @@ package haggle
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/optional"
+	"github.com/haggle-protocol/haggle/sdk/internal/sessionid"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
@@ -38,15 +36,11 @@ type CreateRequest struct {
 	EscrowAmount uint64
 	// ServiceHash commits to the purchased service: see ServiceHash, the function.
 	ServiceHash [32]byte
-	// Key names the purchase: an order number, or another value that survives a crash of the caller. The
-	// session id is derived from it, and a second creation with that key, buyer and seller is not executed:
-	// it returns [*AlreadyDone] if the client uses a journal, otherwise [*SessionUsedError]. If Key and
-	// SessionID are empty, the session id is random, and the journal, if any, treats a creation as repeated
-	// only if the terms are the same and the first caller did not receive the outcome. If a creation with
-	// these terms expired within a day, the session id is used again, so the chain executes just one.
+	// Key names the purchase: an order number, or another value that survives a crash of the caller. It is
+	// required. The session id, and so the negotiation's address, is derived from it: see [SessionIDFor]. The
+	// chain executes one creation with that key, buyer and seller, on whatever terms. A further creation
+	// returns [*AlreadyDone] if the client uses a journal, otherwise [*SessionUsedError].
 	Key string
-	// SessionID distinguishes this pair's negotiations, instead of Key.
-	SessionID *uint64
 	// MaxRounds limits the number of offers, 1 to 20. If zero, [protocol.DefaultMaxRounds] is used.
 	MaxRounds uint8
 	// DecayRateBps is the share of the escrow that each offer costs, 0 to 1,000 basis points. If nil,
@@ -104,8 +98,8 @@ const defaultDelivery = 30 * 24 * time.Hour
 // CreateNegotiation invites a seller and deposits the escrow. The session id and the address are set when the
 // action is built ([Action.Build]).
 //
-// With a Key or a journal ([Config].Journal), a repeated creation does not deposit the escrow a second time:
-// see [CreateRequest].Key.
+// A repeated creation does not deposit the escrow a second time: see [CreateRequest].Key. If Key is empty, the
+// action fails before any request is sent.
 //
 // It fails with [*SessionUsedError] for a session id already used by the pair, with
 // [*token.InsufficientFunds], with [protocol.ErrAccountNotFound] if the buyer lacks the token account, with
@@ -115,8 +109,15 @@ const defaultDelivery = 30 * 24 * time.Hour
 // of range, [protocol.ErrPaused], or [protocol.ErrStaleState] for a fee above MaxFeeBps. On a cluster without
 // p-token the action fails with [ErrTokenProgramTooOld], and deposits nothing.
 func (c *Client) CreateNegotiation(request CreateRequest) *Action {
-	return (&Negotiation{client: c}).action(&createNegotiation{request: request})
+	action := (&Negotiation{client: c}).action(&createNegotiation{request: request})
+	if request.Key == "" {
+		action.err = errNoKey
+	}
+	return action
 }
+
+var errNoKey = errors.New(
+	"haggle: create_negotiation: CreateRequest.Key not set: name the purchase, for example by its order number")
 
 // createNegotiation stores an instruction once it is built; nil until then.
 type createNegotiation struct {
@@ -151,8 +152,7 @@ func (n createNegotiation) build(ctx context.Context, action *Action) (*builtIns
 	// fee may be higher. It must receive the error of a repetition instead.
 	maxFee, feeErr := request.maxFee(config.DefaultProtocolFeeBps)
 	params := request.params(maxFee, now)
-	intent := request.intent(params)
-	sessionID, negotiation, err := c.freeSession(ctx, request, intent)
+	sessionID, negotiation, err := c.session(ctx, &request)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +184,7 @@ func (n createNegotiation) build(ctx context.Context, action *Action) (*builtIns
 	}
 	return &builtInstruction{
 		payer: request.Buyer, instruction: creation, preparation: wrapping,
-		warnings: partyWarnings(request.Buyer, request.Seller), creation: creation, intent: intent,
+		warnings: partyWarnings(request.Buyer, request.Seller), creation: creation,
 	}, nil
 }
 
@@ -214,23 +214,6 @@ func (m *Milestones) check(deadline time.Duration) error {
 			"delivery after %s, before the negotiation's deadline after %s", m.Delivery, deadline)
 	}
 	return nil
-}
-
-// intent returns the same hash for each creation that shares the terms, each time it is built: it covers no
-// term that is random, follows from the time, or is the fee at that time.
-func (r *CreateRequest) intent(params protocol.NegotiationParams) solana.Hash {
-	params.GlobalDeadline, params.MilestoneDeadline = int64(r.Deadline), 0
-	params.MaxFeeBps = optional.Or(r.MaxFeeBps, math.MaxUint16)
-	if r.Milestones != nil {
-		params.MilestoneDeadline = int64(r.Milestones.Delivery)
-	}
-	terms := protocol.CreateNegotiation{Params: params, SessionID: optional.Or(r.SessionID, 0)}
-	named := []byte{0}
-	if r.SessionID != nil {
-		named[0] = 1
-	}
-	return intentOf(r.Buyer, terms.InstructionName(), r.Seller[:], r.Mint[:], named, []byte(r.Key),
-		terms.AppendData(nil))
 }
 
 // executionSlack is the number of seconds that may pass between reading the chain's clock and the
@@ -315,42 +298,11 @@ func (c *Client) depositAccount(
 	return address, nil
 }
 
-// freeSession returns a session id and address: the requested id, the id of an earlier creation that this
-// creation repeats, or a random id.
-func (c *Client) freeSession(
-	ctx context.Context, request CreateRequest, intent solana.Hash,
-) (uint64, solana.PublicKey, error) {
+// session returns the session id and the address that follow from the request's key. If the session is already
+// used, and the journal contains the creation, the action itself resolves the outcome.
+func (c *Client) session(ctx context.Context, request *CreateRequest) (uint64, solana.PublicKey, error) {
 	c.syncSlot(ctx)
-	switch {
-	case request.SessionID != nil:
-		return c.namedSession(ctx, &request, *request.SessionID)
-	case request.Key != "":
-		return c.namedSession(ctx, &request, SessionIDFor(request.Key))
-	}
-	sessionID, repeated, err := c.repeatedSession(ctx, request.Buyer, intent)
-	if err != nil {
-		return 0, solana.PublicKey{}, err
-	}
-	if repeated {
-		return c.namedSession(ctx, &request, sessionID)
-	}
-	for range sessionAttempts {
-		sessionID, negotiation, err := cheapSession(request.Buyer, request.Seller)
-		if err != nil {
-			return 0, solana.PublicKey{}, err
-		}
-		if used, err := c.hasHistory(ctx, negotiation); err != nil || !used {
-			return sessionID, negotiation, err
-		}
-	}
-	return 0, solana.PublicKey{}, errors.New("haggle: no free session id found")
-}
-
-// namedSession returns a session with a given id. If it is already used, and the journal contains the
-// creation, the action itself resolves the outcome.
-func (c *Client) namedSession(
-	ctx context.Context, request *CreateRequest, sessionID uint64,
-) (uint64, solana.PublicKey, error) {
+	sessionID := SessionIDFor(request.Key)
 	negotiation, _, err := protocol.FindNegotiationAddress(request.Buyer, request.Seller, sessionID)
 	if err != nil {
 		return 0, solana.PublicKey{}, err
@@ -365,48 +317,13 @@ func (c *Client) namedSession(
 	return 0, solana.PublicKey{}, &SessionUsedError{SessionID: sessionID, Negotiation: negotiation}
 }
 
-const (
-	// sessionAttempts is the number of random session ids that are looked up. Even two used ones would be a
-	// coincidence.
-	sessionAttempts = 8
-	// bumpAttempts is the number of session ids that are tried to save compute units: one in four is
-	// cheapest.
-	bumpAttempts = 32
-	// firstBump is the first bump of PDA searches.
-	firstBump = 255
-)
-
-// cheapSession returns a random session id that leads to both addresses at the first bump, if possible: every
-// further bump costs 1,500 compute units.
-func cheapSession(
-	buyer, seller solana.PublicKey,
-) (sessionID uint64, negotiation solana.PublicKey, err error) {
-	for range bumpAttempts {
-		sessionID = randomSessionID()
-		var bump, vaultBump uint8
-		if negotiation, bump, err = protocol.FindNegotiationAddress(buyer, seller, sessionID); err != nil {
-			return 0, solana.PublicKey{}, err
-		}
-		if _, vaultBump, err = protocol.FindVaultAddress(negotiation); err != nil {
-			return 0, solana.PublicKey{}, err
-		}
-		if bump == firstBump && vaultBump == firstBump {
-			break
-		}
-	}
-	return sessionID, negotiation, nil
-}
-
-// SessionIDFor returns the session id, below 2^53, of a creation whose [CreateRequest].Key is name.
-func SessionIDFor(name string) uint64 {
-	hash := sha256.Sum256([]byte("haggle-session:" + name))
-	return binary.LittleEndian.Uint64(hash[:]) >> 11
-}
+// SessionIDFor returns the session id, below 2^53, of a creation whose [CreateRequest].Key is key.
+func SessionIDFor(key string) uint64 { return sessionid.Of(key) }
 
 // SessionUsedError is the error for a session id already used by the pair, even if no account is left on
 // chain. errors.Is finds [ErrSessionUsed].
 type SessionUsedError struct {
-	// SessionID is the requested session id.
+	// SessionID is the session id that follows from the request's key.
 	SessionID uint64
 	// Negotiation is the resulting address.
 	Negotiation solana.PublicKey
@@ -418,12 +335,6 @@ func (e *SessionUsedError) Error() string {
 
 // Unwrap returns ErrSessionUsed.
 func (e *SessionUsedError) Unwrap() error { return ErrSessionUsed }
-
-// randomSessionID returns an id below 2^53: a float64 holds it exactly.
-func randomSessionID() uint64 {
-	key := randomKey()
-	return binary.LittleEndian.Uint64(key[:]) >> 11
-}
 
 // hasHistory reports whether an address is mentioned by a transaction that did not fail. A closed negotiation
 // lacks an account, but the transactions remain. A failed creation used no session.

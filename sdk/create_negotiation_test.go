@@ -61,6 +61,7 @@ func (a *agent) create(t *testing.T, change func(*CreateRequest)) (*Action, erro
 		Buyer: a.me.PublicKey(), Seller: testSeller, Mint: testMint, Decimals: testDecimals,
 		EscrowAmount: 1_000_000,
 		ServiceHash:  protocol.ServiceHash("Translate a page"),
+		Key:          "order 1234",
 	}
 	if change != nil {
 		change(&request)
@@ -79,8 +80,8 @@ func TestKilledBuyerDoesNotEscrowTwice(t *testing.T) {
 		_, err = first.Do(ctx, a.me)
 		require.Equal(t, transaction.Unknown, transaction.OutcomeOf(err))
 
-		// A minute later the buyer restarts without state and creates the same negotiation with another
-		// deadline.
+		// A minute later the buyer restarts without state and creates the same negotiation, so with another
+		// deadline on chain.
 		time.Sleep(time.Minute)
 		a = a.restart(t)
 		a.becomesBuyer(t)
@@ -89,7 +90,7 @@ func TestKilledBuyerDoesNotEscrowTwice(t *testing.T) {
 		second, err := a.create(t, nil)
 		require.NoError(t, err)
 		require.Equal(t, first.Negotiation, second.Negotiation,
-			"the session id follows from the key of the first")
+			"the session id follows from the key")
 		_, err = second.Do(t.Context(), a.me)
 		var done *AlreadyDone
 		require.ErrorAs(t, err, &done)
@@ -98,56 +99,23 @@ func TestKilledBuyerDoesNotEscrowTwice(t *testing.T) {
 		assert.Len(t, a.journal.entries, 1)
 		assert.Zero(t, a.node.called("sendTransaction"))
 
-		// Once the receipt is received, the agent may create another negotiation.
+		// The receipt does not end the purchase: only another key is another purchase.
 		third, err := a.create(t, nil)
 		require.NoError(t, err)
 		_, err = third.Do(t.Context(), a.me)
+		require.ErrorAs(t, err, &done)
+		fourth, err := a.create(t, func(r *CreateRequest) { r.Key = "order 1235" })
+		require.NoError(t, err)
+		_, err = fourth.Do(t.Context(), a.me)
 		require.NoError(t, err)
 		assert.Len(t, a.journal.entries, 2)
 	})
 }
 
-func TestOtherTermsAreNotARepetition(t *testing.T) {
-	arbiter := solana.PublicKey{5}
-	sevens := uint64(77)
-	for name, change := range map[string]func(*CreateRequest){
-		"seller":   func(r *CreateRequest) { r.Seller = solana.PublicKey{9} },
-		"amount":   func(r *CreateRequest) { r.EscrowAmount++ },
-		"service":  func(r *CreateRequest) { r.ServiceHash[0]++ },
-		"session":  func(r *CreateRequest) { r.SessionID = &sevens },
-		"deadline": func(r *CreateRequest) { r.Deadline = 2 * time.Hour },
-		"bond":     func(r *CreateRequest) { r.Bond = 1 },
-		"milestones": func(r *CreateRequest) {
-			r.Milestones = &Milestones{Arbiter: arbiter,
-				Shares: []uint16{10_000}}
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			a := newBuyer(t)
-			first, err := a.create(t, nil)
-			require.NoError(t, err)
-			a.abandon(t, first)
-			a = a.restart(t)
-			a.becomesBuyer(t)
-			a.node.answers["getSignatureStatuses"] = executed(testSlot)
-			second, err := a.create(t, change)
-			require.NoError(t, err)
-			_, err = second.Do(t.Context(), a.me)
-			require.NoError(t, err)
-			assert.Len(t, a.journal.entries, 2)
-		})
-	}
-}
-
-func TestCreationWithAKeyIsFoundAgain(t *testing.T) {
+func TestRepeatedCreationFindsTheNegotiation(t *testing.T) {
 	order := SessionIDFor("order 1234")
-	assert.Equal(t, order, SessionIDFor("order 1234"))
-	assert.NotEqual(t, order, SessionIDFor("order 1235"))
-	assert.Less(t, order, uint64(1)<<53)
-	named := func(r *CreateRequest) { r.SessionID = &order }
-
 	a := newBuyer(t)
-	action, err := a.create(t, named)
+	action, err := a.create(t, nil)
 	require.NoError(t, err)
 
 	// The account is created between building and sending the action.
@@ -180,7 +148,7 @@ func TestCreationWithAKeyIsFoundAgain(t *testing.T) {
 	used := newBuyer(t, action.Negotiation)
 	used.me = a.me
 	used.becomesBuyer(t, action.Negotiation)
-	_, err = used.create(t, named)
+	_, err = used.create(t, nil)
 	var session *SessionUsedError
 	require.ErrorAs(t, err, &session)
 	require.ErrorIs(t, err, ErrSessionUsed)
@@ -191,14 +159,13 @@ func TestCreationWithAKeyIsFoundAgain(t *testing.T) {
 	used.node.list = func(rpc.M) any {
 		return []any{object{"signature": solana.Signature{1}.String(), "slot": testSlot, "err": object{"InstructionError": []any{0, "Custom"}}}}
 	}
-	_, err = used.create(t, named)
+	_, err = used.create(t, nil)
 	require.NoError(t, err)
 }
 
 // The first creation spent the money, so a repetition finds too little. It must return AlreadyDone all the
 // same.
 func TestRepeatedPurchaseWithoutFundsReturnsAlreadyDone(t *testing.T) {
-	order := SessionIDFor("order 1234")
 	a := newBuyer(t, solana.PublicKey{1})
 	tokens, err := token.AssociatedAddress(a.me.PublicKey(), testMint, solana.TokenProgramID)
 	require.NoError(t, err)
@@ -207,7 +174,7 @@ func TestRepeatedPurchaseWithoutFundsReturnsAlreadyDone(t *testing.T) {
 		"no token account": nil,
 	} {
 		a.node.accounts[tokens] = account
-		_, err = a.create(t, func(r *CreateRequest) { r.SessionID = &order })
+		_, err = a.create(t, nil)
 		require.ErrorIs(t, err, ErrSessionUsed, name)
 	}
 }
@@ -318,13 +285,4 @@ func TestDeadlineLeavesTimeForTheExecution(t *testing.T) {
 		request := &CreateRequest{Deadline: requested}
 		assert.Equal(t, given, request.params(0, 0).GlobalDeadline, requested)
 	}
-}
-
-func TestCheapSessionsAreFoundQuickly(t *testing.T) {
-	sessionID, negotiation, err := cheapSession(newKeypair(t).PublicKey(), newKeypair(t).PublicKey())
-	require.NoError(t, err)
-	assert.Less(t, sessionID, uint64(1)<<53)
-	_, bump, err := protocol.FindVaultAddress(negotiation)
-	require.NoError(t, err)
-	assert.EqualValues(t, firstBump, bump)
 }

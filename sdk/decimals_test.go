@@ -42,15 +42,6 @@ func TestOtherDecimalsThanTheMintsAreRefusedBeforeSigning(t *testing.T) {
 	}
 }
 
-// The decimals are part of the terms: a repeated creation with other decimals is another purchase.
-func TestIntentCoversTheDecimals(t *testing.T) {
-	request := CreateRequest{Mint: testMint, Decimals: 6, EscrowAmount: 100_000}
-	params := protocol.NegotiationParams{EscrowAmount: 100_000, Decimals: 6}
-	six := request.intent(params)
-	params.Decimals = 9
-	assert.NotEqual(t, six, request.intent(params))
-}
-
 // nodesStating returns a client of nodes that state these decimals for the mint. A negative number is a node
 // that does not know the mint.
 func nodesStating(t *testing.T, mint solana.PublicKey, decimals ...int) *Client {

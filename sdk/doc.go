@@ -43,7 +43,10 @@
 // it is sent, with the action's idempotency key, and is sent only when a second write authorized it. An
 // action whose key is confirmed is not executed again and returns [*AlreadyDone]. A transaction with unknown
 // outcome blocks actions that share the key or the negotiation until the outcome is known, and the client
-// resolves it in the background: see [Client.Recover]. [CreateRequest].Key names a purchase.
+// resolves it in the background: see [Client.Recover].
+//
+// [CreateRequest].Key names a purchase and is required. The negotiation's address follows from the key and the
+// parties, so a repeated creation never deposits a second escrow, even without a journal.
 //
 // # Sending
 //

@@ -116,44 +116,6 @@ func (o *preparedTx) describe() {
 	}
 }
 
-// repeatedSession returns the session id of an earlier creation that shares the terms: a creation signed by
-// this client and not confirmed, or a creation whose caller did not receive the outcome. ok is false if there
-// is none.
-func (c *Client) repeatedSession(
-	ctx context.Context, buyer solana.PublicKey, intent solana.Hash,
-) (sessionID uint64, ok bool, err error) {
-	if c.inFlight == nil {
-		return c.attempted(ctx, buyer, intent)
-	}
-	for leased := true; leased; {
-		leased = false
-		for entry, err := range c.inFlight.journal.Unfinished(ctx, buyer) {
-			switch {
-			case err != nil:
-				return 0, false, &JournalError{Op: journalUnfinished, Outcome: transaction.NotSent, Err: err}
-			case entry.Intent != intent:
-			case entry.Leased:
-				leased = true // a repetition only if the leasing client loses the outcome
-			case c.inFlight.isUnattended(entry.Signature):
-				return entry.SessionID, true, nil
-			}
-		}
-		if leased {
-			if err := c.pauseForLease(ctx); err != nil {
-				return 0, false, err
-			}
-		}
-	}
-	entry, err := c.inFlight.confirmed(ctx, buyer, solana.Hash{}, intent)
-	switch {
-	case err != nil:
-		return 0, false, err
-	case entry == nil:
-		return c.attempted(ctx, buyer, intent)
-	}
-	return entry.SessionID, true, nil
-}
-
 // creationKey returns a creation's idempotency key.
 func creationKey(buyer, negotiation solana.PublicKey) solana.Hash {
 	return keyOf(buyer, &protocol.CreateNegotiation{Negotiation: negotiation})

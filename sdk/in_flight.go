@@ -205,11 +205,3 @@ func (f *inFlight) confirmed(
 	}
 	return entry, nil
 }
-
-// isUnattended reports whether no action's call waits for an unfinished entry.
-func (f *inFlight) isUnattended(signature solana.Signature) bool {
-	f.flightsLock.Lock()
-	defer f.flightsLock.Unlock()
-	known := f.flights[signature]
-	return known == nil || known.background
-}

@@ -41,9 +41,8 @@ type builtInstruction struct {
 	// inTime is Action.inTime, and sealed is Action.sealed.
 	inTime func(context.Context) error
 	sealed *protocol.SealedPrice
-	// creation and intent describe a creation; otherwise nil and zero.
+	// creation is the instruction of a creation; otherwise nil.
 	creation *protocol.CreateNegotiation
-	intent   solana.Hash
 }
 
 // Negotiation is a handle for a negotiation: the methods return actions, one for each instruction of the
@@ -166,9 +165,11 @@ func (a *Action) Build(ctx context.Context) (*Action, error) {
 	a.instruction, a.second, a.inTime, a.sealed = built.instruction, built.second, built.inTime, built.sealed
 	a.precondition = preconditionOf(built.instruction.Effects(), a.snapshot)
 	if isCreation {
-		// A copy of the action can be built to create another negotiation.
+		// Copies of the action share the builder.
 		a.builder = &createNegotiation{built.creation, creating.request}
-		a.Negotiation, a.Creation, a.intent = built.creation.Negotiation, built.creation, built.intent
+		a.Negotiation, a.Creation = built.creation.Negotiation, built.creation
+		// The instruction's data contains the time of the build.
+		a.intent = intentOf(payer, a.Name, a.Negotiation[:])
 		return a, nil
 	}
 	a.intent = intentOf(payer, a.Name, a.Negotiation[:], built.instruction.AppendData(nil))

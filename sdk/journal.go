@@ -60,10 +60,6 @@ type Journal interface {
 	// none. A key or an intent that is zero matches nothing. The fields that are only needed to resolve an
 	// entry may be missing: Transaction, Blockhash, LastValidBlockHeight, Nonce and Slot.
 	Confirmed(ctx context.Context, wallet solana.PublicKey, key, intent solana.Hash) (*JournalEntry, error)
-	// Attempted returns the wallet's latest entry whose Intent is intent, if it was begun at or after the
-	// given time and finished as [transaction.NotSent] or [transaction.Expired]; otherwise nil. A zero intent
-	// matches nothing. The fields that are only needed to resolve an entry may be missing.
-	Attempted(ctx context.Context, wallet solana.PublicKey, intent solana.Hash, since time.Time) (*JournalEntry, error)
 	// Close ends the client's leases. Begin and Authorize then fail; all other methods work until the store
 	// is closed. A second call does nothing.
 	Close() error
@@ -140,10 +136,9 @@ var (
 
 // JournalError is a failed read or write of the journal.
 type JournalError struct {
-	// Op is the failed operation: "begin", "authorize", "revoke", "finish", "unfinished", "confirmed" or
-	// "attempted".
+	// Op is the failed operation: "begin", "authorize", "revoke", "finish", "unfinished" or "confirmed".
 	Op string
-	// Signature is the transaction's signature; zero with the last three.
+	// Signature is the transaction's signature; zero with the last two.
 	Signature solana.Signature
 	// Outcome is the outcome of the transaction. With "begin" and "authorize" it is transaction.NotSent if
 	// the journal proves that no process can send the transaction, otherwise transaction.Unknown: this client
@@ -187,5 +182,4 @@ const (
 	journalFinish     = "finish"
 	journalUnfinished = "unfinished"
 	journalConfirmed  = "confirmed"
-	journalAttempted  = "attempted"
 )

@@ -118,8 +118,7 @@ func TestTransactionOfADeadProcessIsResolvedAfterItsLease(t *testing.T) {
 	})
 }
 
-// The first process may still return the same purchase's outcome to the caller: then this is a second
-// purchase.
+// Whether or not the first process returned the outcome to its caller, this is the same purchase.
 func TestCreationWaitsForAnotherProcess(t *testing.T) {
 	for name, killed := range map[string]bool{"that is killed": true, "that returns its outcome": false} {
 		t.Run(name, func(t *testing.T) {
@@ -138,7 +137,14 @@ func TestCreationWaitsForAnotherProcess(t *testing.T) {
 				})
 				action, err := a.create(t, nil)
 				require.NoError(t, err)
-				assert.Equal(t, killed, action.Negotiation == entry.Negotiation)
+				began := time.Now()
+				_, err = action.Do(t.Context(), a.me)
+				var done *AlreadyDone
+				require.ErrorAs(t, err, &done)
+				assert.Equal(t, entry.Negotiation, done.Negotiation)
+				assert.Equal(t, entry.Signature, done.Receipt.Signature)
+				assert.GreaterOrEqual(t, time.Since(began), 10*time.Second)
+				assert.Equal(t, 1, a.journal.begun, "no second escrow")
 			})
 		})
 	}

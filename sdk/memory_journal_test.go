@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/gagliardetto/solana-go"
 
@@ -113,21 +112,6 @@ func (m *memoryJournal) Confirmed(_ context.Context, wallet solana.PublicKey, ke
 			if found && confirmed && entry.Wallet == wallet {
 				return &entry, nil
 			}
-		}
-	}
-	return nil, nil
-}
-
-func (m *memoryJournal) Attempted(_ context.Context, wallet solana.PublicKey, intent solana.Hash,
-	since time.Time) (*JournalEntry, error) {
-	m.lock.Lock()
-	defer m.lock.Unlock()
-	for _, entry := range slices.Backward(m.entries) {
-		if entry.Wallet == wallet && !intent.IsZero() && entry.Intent == intent && !entry.Begun.Before(since) {
-			if outcome := m.outcomes[entry.Signature]; outcome == transaction.NotSent || outcome == transaction.Expired {
-				return &entry, nil
-			}
-			break
 		}
 	}
 	return nil, nil

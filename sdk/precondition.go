@@ -151,8 +151,7 @@ var ErrAlreadyDone = transaction.WithOutcome(errors.New("haggle: the action has 
 type AlreadyDone struct {
 	// Action is the instruction's name in the IDL.
 	Action string
-	// Negotiation is the address of the affected negotiation. For a creation it can differ from the new
-	// action's address, because the session ids differ.
+	// Negotiation is the address of the affected negotiation.
 	Negotiation solana.PublicKey
 	// Now is the negotiation's current state; nil if it is closed or was not read.
 	Now *Snapshot

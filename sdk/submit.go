@@ -113,7 +113,6 @@ func (o *preparedTx) entry(encoded []byte) JournalEntry {
 // send sends a signed transaction. If there is a journal, the transaction is recorded and authorized there
 // first.
 func (c *Client) send(ctx context.Context, prepared *preparedTx) (receipt *Receipt, err error) {
-	defer func() { c.attempts.record(prepared, transaction.OutcomeOf(err)) }()
 	if err := prepared.transaction.VerifySignatures(); err != nil {
 		return nil, unsent(fmt.Errorf("haggle: transaction not completely signed: %w", err))
 	}

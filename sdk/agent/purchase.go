@@ -80,8 +80,8 @@ type PurchaseConfig struct {
 	Key string
 	// Sellers lists the invited sellers, 1 to 8, all different.
 	Sellers []solana.PublicKey
-	// Terms holds the terms of each negotiation. Buyer, Seller, Key and SessionID follow from the remaining
-	// fields and must not be set.
+	// Terms holds the terms of each negotiation. Buyer, Seller and Key follow from the remaining fields and
+	// must not be set.
 	Terms haggle.CreateRequest
 	// Player bargains. Player.Reservation is the highest price.
 	Player Player
@@ -177,8 +177,8 @@ func (c *PurchaseConfig) check(buyer solana.PublicKey) error {
 	}
 	terms := &c.Terms
 	switch {
-	case !terms.Buyer.IsZero() || !terms.Seller.IsZero() || terms.Key != "" || terms.SessionID != nil:
-		return errors.New("agent: purchase: Terms: Buyer, Seller, Key and SessionID must not be set")
+	case !terms.Buyer.IsZero() || !terms.Seller.IsZero() || terms.Key != "":
+		return errors.New("agent: purchase: Terms: Buyer, Seller and Key must not be set")
 	case terms.Bond != 0 || terms.Zopa || terms.Milestones != nil:
 		return errors.New("agent: purchase: Terms: bonds, sealed prices and milestones are not supported")
 	case c.Agent.Decide != nil || c.Agent.Concerns != nil || c.Agent.Seal != nil || c.Agent.OnMilestone != nil ||

@@ -32,16 +32,16 @@ func TestPurchasesThatAreNotPossible(t *testing.T) {
 	}
 	usual := agent.Limits{Decimals: localnet.Decimals, MaxTotal: 5_000_000}
 	for want, change := range map[string]func(*agent.PurchaseConfig){
-		"":                                func(*agent.PurchaseConfig) {},
-		"Key not set":                     func(c *agent.PurchaseConfig) { c.Key = "" },
-		"Store not set":                   func(c *agent.PurchaseConfig) { c.Store = nil },
-		"Sellers not set":                 func(c *agent.PurchaseConfig) { c.Sellers = nil },
-		"9 sellers, at most 8":            func(c *agent.PurchaseConfig) { c.Sellers = nine },
-		"seller 2 not set":                func(c *agent.PurchaseConfig) { c.Sellers = append(c.Sellers, solana.PublicKey{}) },
-		" is the buyer":                   func(c *agent.PurchaseConfig) { c.Sellers[0] = buyer.PublicKey() },
-		" occurs twice":                   func(c *agent.PurchaseConfig) { c.Sellers = append(c.Sellers, seller) },
-		"Strategy or Reservation not set": func(c *agent.PurchaseConfig) { c.Player.Strategy = nil },
-		"Buyer, Seller, Key and SessionID must not be set":      func(c *agent.PurchaseConfig) { c.Terms.Key = "other" },
+		"":                                      func(*agent.PurchaseConfig) {},
+		"Key not set":                           func(c *agent.PurchaseConfig) { c.Key = "" },
+		"Store not set":                         func(c *agent.PurchaseConfig) { c.Store = nil },
+		"Sellers not set":                       func(c *agent.PurchaseConfig) { c.Sellers = nil },
+		"9 sellers, at most 8":                  func(c *agent.PurchaseConfig) { c.Sellers = nine },
+		"seller 2 not set":                      func(c *agent.PurchaseConfig) { c.Sellers = append(c.Sellers, solana.PublicKey{}) },
+		" is the buyer":                         func(c *agent.PurchaseConfig) { c.Sellers[0] = buyer.PublicKey() },
+		" occurs twice":                         func(c *agent.PurchaseConfig) { c.Sellers = append(c.Sellers, seller) },
+		"Strategy or Reservation not set":       func(c *agent.PurchaseConfig) { c.Player.Strategy = nil },
+		"Buyer, Seller and Key must not be set": func(c *agent.PurchaseConfig) { c.Terms.Key = "other" },
 		"bonds, sealed prices and milestones are not supported": func(c *agent.PurchaseConfig) { c.Terms.Bond = 1 },
 		"Decide, Concerns, Seal, OnMilestone and Fallback must not be set": func(c *agent.PurchaseConfig) {
 			c.Agent.Decide = func(context.Context, agent.Turn) (agent.Decision, error) { return nil, nil }

@@ -3,7 +3,8 @@
 //   - Dependencies point one way: cmd, internal, the packages below sdk, sdk, and last sdk/protocol, sdk/amount,
 //     sdk/token, sdk/transaction, sdk/events and the packages of sdk/internal. Nothing imports cmd, sdk imports
 //     nothing outside of itself, and sdk/transaction, sdk/events and sdk/internal nothing of Haggle. The
-//     exception is sdk/internal/preflight, which is a part of sdk/agent.
+//     exception is sdk/internal/preflight, which is a part of sdk/agent. Only sdk and sdk/hire/escrow import
+//     sdk/internal/sessionid.
 //   - No exported declaration of sdk mentions a type of an internal package.
 //   - The root package of sdk and the public packages below it are few, and docs/ARCHITECTURE.md gives the reason
 //     for each package.

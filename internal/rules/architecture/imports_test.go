@@ -21,6 +21,9 @@ const (
 // preflight is a part of sdk/agent, and uses the client.
 const preflight = "sdk/internal/preflight"
 
+// sessionID returns keys with chosen session ids, which only HIRE/1.0 needs: every other caller names its purchases.
+const sessionID = "sdk/internal/sessionid"
+
 func layer(path string) int {
 	switch {
 	case path == preflight:
@@ -77,6 +80,8 @@ func violation(from, to string, test bool) string {
 		return ""
 	case isOfAnyProgram(from) && !isOfAnyProgram(to) && !within(to, "sdk/internal") && !test:
 		return "sdk/transaction and events import nothing of Haggle"
+	case to == sessionID && !slices.Contains([]string{sessionID, "sdk", "sdk/hire/escrow"}, from):
+		return "only sdk and sdk/hire/escrow import " + sessionID
 	case within(from, "sdk/internal") && from != preflight && !within(to, "sdk/internal"):
 		// Not only sdk/internal/solana: it imports other packages of sdk/internal.
 		return "sdk/internal imports nothing of Haggle"
@@ -176,6 +181,8 @@ func TestViolation(t *testing.T) {
 		{"sdk/internal/solana/feed", "sdk/internal/history", false, ""},
 		{"sdk/internal/history", "sdk/transaction", false, ""},
 		{"sdk/internal/history", "sdk", false, "sdk/internal imports nothing of Haggle"},
+		{"sdk/hire/escrow", "sdk/internal/sessionid", false, ""},
+		{"sdk/agent", "sdk/internal/sessionid", true, "only sdk and sdk/hire/escrow import sdk/internal/sessionid"},
 		{"sdk/internal/preflight", "sdk", false, ""},
 		{"sdk", "sdk/internal/preflight", false, "dependencies point one way"},
 		{"sdk/agent", "sdk/internal/preflight", false, ""},

@@ -6,6 +6,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/internal/sessionid"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -36,9 +37,9 @@ const (
 	MaxExtraDelivery = time.Hour
 )
 
-// Request returns the seeker's creation of the negotiation. The argument now is the chain's current time:
-// [haggle.Client.Now]. A price in SOL is wrapped from the seeker's lamports. Any other price comes from the
-// seeker's associated token account, unless the caller changes Deposit.
+// Request returns the seeker's creation of the negotiation. Its Key stands for the agreement's session id. The
+// argument now is the chain's current time: [haggle.Client.Now]. A price in SOL is wrapped from the seeker's
+// lamports. Any other price comes from the seeker's associated token account, unless the caller changes Deposit.
 func (t Terms) Request(now time.Time) haggle.CreateRequest {
 	return haggle.CreateRequest{
 		Buyer:          t.Seeker,
@@ -47,7 +48,7 @@ func (t Terms) Request(now time.Time) haggle.CreateRequest {
 		Decimals:       t.Decimals,
 		EscrowAmount:   t.Price,
 		ServiceHash:    t.Service,
-		SessionID:      &t.Session,
+		Key:            sessionid.KeyOf(t.Session),
 		MaxRounds:      MaxRounds,
 		DecayRateBps:   new(uint16(0)),
 		ResponseWindow: ResponseWindow,

@@ -8,13 +8,14 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/internal/sessionid"
 )
 
 func TestRequestHasTheTerms(t *testing.T) {
 	_, terms := termsOf(t)
 	assert.Equal(t, haggle.CreateRequest{
 		Buyer: terms.Seeker, Seller: terms.Worker, Mint: terms.Mint, Decimals: 6, EscrowAmount: 5_000_000,
-		ServiceHash: terms.Service, SessionID: &terms.Session, MaxRounds: 1, DecayRateBps: new(uint16(0)),
+		ServiceHash: terms.Service, Key: sessionid.KeyOf(terms.Session), MaxRounds: 1, DecayRateBps: new(uint16(0)),
 		ResponseWindow: 5 * time.Minute, Deadline: 30 * time.Minute, MaxFeeBps: new(uint16(50)),
 		Milestones: &haggle.Milestones{Arbiter: arbiter, Shares: []uint16{10_000}, ReviewHours: 24,
 			Delivery: 24*time.Hour + time.Minute},

@@ -53,7 +53,6 @@ func commonTests() map[string]func(*testing.T, *shelf) {
 		"a closed journal takes nothing":                    staysClosed,
 		"a confirmed key is found for ever":                 findsKeys,
 		"a confirmed intent is found until acknowledged":    findsIntents,
-		"the last attempt of an intent is found":            findsAttempts,
 		"an entry is authorised by its second step only":    authorizes,
 		"a revoked entry cannot be authorised":              revokes,
 		"an authorised entry cannot be revoked":             refusesRevocation,
@@ -408,41 +407,4 @@ func findsIntents(t *testing.T, s *shelf) {
 	assert.Len(t, left, 2)
 	assert.Nil(t, s.confirmed(Wallet(1), solana.Hash{9}, first.Intent))
 	assert.NotNil(t, s.confirmed(Wallet(1), second.Key, solana.Hash{}), "the key is found all the same")
-}
-
-func findsAttempts(t *testing.T, s *shelf) {
-	first, second := Entry(Wallet(1), 1), Entry(Wallet(1), 2)
-	second.Intent = first.Intent
-	attempted := func(since time.Time) *haggle.JournalEntry {
-		found, err := s.Attempted(t.Context(), Wallet(1), first.Intent, since)
-		require.NoError(t, err)
-		return found
-	}
-	s.begin(first)
-	assert.Nil(t, attempted(first.Begun), "it is unfinished")
-	require.NoError(t, s.Finish(t.Context(), first.Signature, transaction.Expired, true))
-	s.reopen()
-	found := attempted(first.Begun.Truncate(time.Second))
-	require.NotNil(t, found)
-	assert.Equal(t, first.Signature, found.Signature)
-	assert.Equal(t, first.SessionID, found.SessionID)
-	assert.Nil(t, attempted(first.Begun.Add(time.Second)), "it was begun before")
-	none, err := s.Attempted(t.Context(), Wallet(2), first.Intent, first.Begun.Add(-time.Second))
-	require.NoError(t, err)
-	assert.Nil(t, none, "another wallet")
-	none, err = s.Attempted(t.Context(), Wallet(1), solana.Hash{}, first.Begun.Add(-time.Second))
-	require.NoError(t, err)
-	assert.Nil(t, none, "no intent")
-
-	s.begin(second)
-	assert.Nil(t, attempted(first.Begun.Add(-time.Second)), "the latest one is unfinished")
-	require.NoError(t, s.Revoke(t.Context(), second.Signature))
-	found = attempted(first.Begun.Add(-time.Second))
-	require.NotNil(t, found)
-	assert.Equal(t, second.Signature, found.Signature)
-	third := sameKey(second, 3)
-	third.Intent = first.Intent
-	s.begin(third)
-	require.NoError(t, s.Finish(t.Context(), third.Signature, transaction.Confirmed, true))
-	assert.Nil(t, attempted(first.Begun.Add(-time.Second)), "it is confirmed")
 }
