@@ -177,17 +177,6 @@ func (j *journal) Confirmed(
 	return j.found(ctx, wallet, encoded, err)
 }
 
-// Attempted implements [haggle.Journal].
-func (j *journal) Attempted(
-	ctx context.Context, wallet solana.PublicKey, intent solana.Hash, since time.Time,
-) (*haggle.JournalEntry, error) {
-	latest, err := j.store.queries.LatestEntryOfIntent(ctx, wallet.String(), emptyIfZero(intent), since.UnixMilli())
-	if err == nil && latest.Outcome != transaction.NotSent.String() && latest.Outcome != transaction.Expired.String() {
-		return nil, nil
-	}
-	return j.found(ctx, wallet, latest.Entry, err)
-}
-
 // found decodes the entry found by a statement, if any.
 func (j *journal) found(
 	ctx context.Context, wallet solana.PublicKey, encoded string, err error,

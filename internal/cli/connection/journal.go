@@ -5,7 +5,6 @@ import (
 	"errors"
 	"iter"
 	"sync"
-	"time"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/spf13/pflag"
@@ -116,16 +115,6 @@ func (l *lazyJournal) Confirmed(
 		return nil, err
 	}
 	return journal.Confirmed(ctx, wallet, key, intent)
-}
-
-func (l *lazyJournal) Attempted(
-	ctx context.Context, wallet solana.PublicKey, intent solana.Hash, since time.Time,
-) (*haggle.JournalEntry, error) {
-	journal, err := l.opened(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return journal.Attempted(ctx, wallet, intent, since)
 }
 
 // Close closes the journal if it is open.

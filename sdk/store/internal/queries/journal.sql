@@ -46,11 +46,6 @@ SELECT entry FROM haggle_journal
 WHERE wallet = @wallet AND intent = @intent AND intent <> '' AND outcome = 'confirmed' AND NOT acknowledged
 ORDER BY number, signature LIMIT 1;
 
--- name: LatestEntryOfIntent :one
-SELECT entry, outcome FROM haggle_journal
-WHERE wallet = @wallet AND intent = @intent AND intent <> '' AND begun_at >= @since
-ORDER BY number DESC, signature LIMIT 1;
-
 -- name: UnfinishedEntries :many
 SELECT signature, entry, authorized, owner, leased_until FROM haggle_journal
 WHERE wallet = @wallet AND outcome = '' ORDER BY number, signature;

@@ -172,24 +172,6 @@ func (q *Queries) ForgetEntries(ctx context.Context, before int64) (int64, error
 	return result.RowsAffected()
 }
 
-const latestEntryOfIntent = `-- name: LatestEntryOfIntent :one
-SELECT entry, outcome FROM haggle_journal
-WHERE wallet = $1 AND intent = $2 AND intent <> '' AND begun_at >= $3
-ORDER BY number DESC, signature LIMIT 1
-`
-
-type LatestEntryOfIntentRow struct {
-	Entry   string
-	Outcome string
-}
-
-func (q *Queries) LatestEntryOfIntent(ctx context.Context, wallet string, intent string, since int64) (LatestEntryOfIntentRow, error) {
-	row := q.db.QueryRowContext(ctx, latestEntryOfIntent, wallet, intent, since)
-	var i LatestEntryOfIntentRow
-	err := row.Scan(&i.Entry, &i.Outcome)
-	return i, err
-}
-
 const releaseLeases = `-- name: ReleaseLeases :exec
 UPDATE haggle_journal SET owner = '' WHERE owner = $1 AND outcome = ''
 `
