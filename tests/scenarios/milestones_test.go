@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"crypto/rand"
 	"testing"
 	"time"
 
@@ -272,6 +273,7 @@ func TestSettleDeadlineCombinations(t *testing.T) {
 		terms.DecayRateBps = &none
 		var deals []*deal
 		for _, combination := range combinations {
+			terms.Key = rand.Text()
 			d := s.agree(terms, 200_003)
 			for _, reach := range combination.reach {
 				reach(d)
