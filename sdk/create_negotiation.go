@@ -38,8 +38,9 @@ type CreateRequest struct {
 	ServiceHash [32]byte
 	// Key names the purchase: an order number, or another value that survives a crash of the caller. It is
 	// required. The session id, and so the negotiation's address, is derived from it: see [SessionIDFor]. The
-	// chain executes one creation with that key, buyer and seller, on whatever terms. A further creation
-	// returns [*AlreadyDone] if the client uses a journal, otherwise [*SessionUsedError].
+	// chain executes one creation with that key, buyer and seller, even if the terms differ. A further creation
+	// returns [*AlreadyDone] if the client's journal contains the first one, otherwise [*SessionUsedError]. Before the caller goes on
+	// with that negotiation, [Client.CheckRepetition] compares the terms.
 	Key string
 	// MaxRounds limits the number of offers, 1 to 20. If zero, [protocol.DefaultMaxRounds] is used.
 	MaxRounds uint8
@@ -317,7 +318,8 @@ func (c *Client) session(ctx context.Context, request *CreateRequest) (uint64, s
 	return 0, solana.PublicKey{}, &SessionUsedError{SessionID: sessionID, Negotiation: negotiation}
 }
 
-// SessionIDFor returns the session id, below 2^53, of a creation whose [CreateRequest].Key is key.
+// SessionIDFor returns the session id of creations with that [CreateRequest].Key. It is below 2^53, except for the
+// keys of package escrow.
 func SessionIDFor(key string) uint64 { return sessionid.Of(key) }
 
 // SessionUsedError is the error for a session id already used by the pair, even if no account is left on

@@ -254,8 +254,13 @@ func (r *purchaseRun) create(ctx context.Context, record PurchaseRecord) error {
 		}
 		var done *haggle.AlreadyDone
 		var used *haggle.SessionUsedError
+		if errors.As(err, &done) || errors.As(err, &used) {
+			request := r.config.Terms
+			request.Seller = seller
+			err = r.client.CheckRepetition(ctx, request, address)
+		}
 		switch {
-		case err == nil, errors.As(err, &done), errors.As(err, &used):
+		case err == nil:
 			r.all = append(r.all, &purchaseNegotiation{address: address, seller: seller})
 		case ctx.Err() != nil:
 			return context.Cause(ctx)

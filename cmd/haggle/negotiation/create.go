@@ -44,9 +44,10 @@ The negotiation keeps the protocol's fee of its creation. If the fee is above --
 created. The default is the fee that the command has read (haggle config show), at most 50.
 
 The key (--key) names the purchase, and the negotiation's session id and address follow from it. A
-repeated command with that key creates nothing: if the state database (--state) has the creation, it
-prints the negotiation again, with "done_already" in JSON. Use a new key for each order. Without --key
-each command is a new purchase: it prints the key that a repetition must name before it sends anything.
+repeated command with that key creates nothing: if the state database (--state) contains the creation,
+it prints the negotiation again, with "done_already" in JSON. Use a new key for each order. Without --key
+each command is a new purchase with a random key. It prints the key before it sends anything; to repeat
+the command safely, add that key.
 
 With --wrap-sol the escrow is SOL, which the same transaction wraps. --trust and --allowlist check the
 seller before anything is escrowed (haggle negotiation --help).`
@@ -324,15 +325,13 @@ func reportKey(s *session.Session, key string) {
 	fmt.Fprintln(s.Stderr, text)
 }
 
-// checkRepetition returns an error if an earlier command created the negotiation with different terms. An
-// unreadable negotiation counts as the same.
+// checkRepetition returns an error if an earlier command created the negotiation on other terms.
 func checkRepetition(
 	ctx context.Context, client *haggle.Client, request *haggle.CreateRequest, negotiation solana.PublicKey,
 ) error {
-	n, err := client.Negotiation(negotiation).Snapshot(ctx)
-	if err != nil || n.EscrowAmount == request.EscrowAmount && n.TokenMint == request.Mint &&
-		n.ServiceHash == request.ServiceHash && n.BondRequired == request.Bond {
-		return nil
+	err := client.CheckRepetition(ctx, *request, negotiation)
+	if !errors.Is(err, haggle.ErrOtherTerms) {
+		return err
 	}
 	return &exitcode.Error{Kind: exitcode.Refused,
 		Err: fmt.Errorf("negotiation %s was created before, on other terms: nothing was sent", negotiation),
@@ -397,5 +396,5 @@ func withKey(err error, negotiation solana.PublicKey, key string) error {
 		return err
 	}
 	return exitcode.WithHint(err, fmt.Sprintf("first read the state: haggle negotiation show %s; "+
-		"to repeat the creation safely, name its key, which creates one negotiation: --key %q", negotiation, key))
+		"to repeat the creation safely, add its key, which creates only one negotiation: --key %q", negotiation, key))
 }

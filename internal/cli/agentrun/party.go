@@ -31,7 +31,8 @@ type Party struct {
 	ServiceHash [32]byte
 	// Metadata contains the terms beside price and service; all zeros for none.
 	Metadata [protocol.MaxMetadataLen]byte
-	// Key names the purchase; empty for an agent that continues any.
+	// Key names the purchase. If empty, the agent continues any open negotiation with the same parties, mint and
+	// service.
 	Key string
 	// Opening and Reservation are base units of the mint.
 	Opening, Reservation uint64

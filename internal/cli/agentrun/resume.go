@@ -47,7 +47,7 @@ func (p *Party) recover(ctx context.Context) (created solana.PublicKey, err erro
 	defer func() { err = errors.Join(err, earlier.Close()) }()
 	for _, err := range earlier.Unfinished(ctx, p.Self) {
 		if err == nil {
-			p.Note("finding out what has become of what an earlier run has sent")
+			p.Note("resolving the transactions of an earlier run")
 		}
 		break
 	}
@@ -64,7 +64,7 @@ func (p *Party) recover(ctx context.Context) (created solana.PublicKey, err erro
 		}
 	}
 	if errors.Is(err, haggle.ErrUnresolved) {
-		err = &exitcode.Error{Kind: exitcode.Unknown, Hint: "nothing new is sent until that is known: start the agent again when a node answers", Err: err}
+		err = &exitcode.Error{Kind: exitcode.Unknown, Hint: "no transaction is sent until the outcome is known: start the agent again when a node responds", Err: err}
 	}
 	return created, err
 }

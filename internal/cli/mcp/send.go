@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/gagliardetto/solana-go"
 
@@ -71,6 +73,9 @@ func (s *server) send(
 	if len(call.Key) > maxKeyLength {
 		return s.failed(ctx, "", solana.PublicKey{},
 			invalid("idempotency_key: must have at most %d bytes", maxKeyLength))
+	}
+	if strings.ContainsFunc(call.Key, unicode.IsControl) {
+		return s.failed(ctx, "", solana.PublicKey{}, invalid("idempotency_key: must not contain control characters"))
 	}
 	select {
 	case s.sending <- struct{}{}:

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
@@ -249,15 +250,13 @@ func (s *server) creation(ctx context.Context, in createArguments) (haggle.Creat
 // the command line.
 const defaultDeadline = 30 * time.Minute
 
-// sameCreation returns an error if the negotiation found by a repeated creation uses different terms. An
-// unreadable negotiation counts as the same.
+// sameCreation returns an error if the negotiation found by a repeated creation has other terms.
 func (s *server) sameCreation(
 	ctx context.Context, request *haggle.CreateRequest, address solana.PublicKey,
 ) error {
-	n, err := s.Client.Negotiation(address).Snapshot(ctx)
-	if err != nil || n.EscrowAmount == request.EscrowAmount && n.TokenMint == request.Mint &&
-		n.ServiceHash == request.ServiceHash {
-		return nil
+	err := s.Client.CheckRepetition(ctx, *request, address)
+	if !errors.Is(err, haggle.ErrOtherTerms) {
+		return err
 	}
 	return unexpected("negotiation %s was created before with this idempotency_key, on other terms", address)
 }

@@ -9,7 +9,6 @@ package buyer
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"time"
 
@@ -49,12 +48,15 @@ reservation price, or as --strategy says. At the end it closes the negotiation.
 
 After an interrupt or a crash it continues with its open negotiation. Every transaction is written to the
 journal before it is sent. A restarted buyer first resolves an unfinished transaction, which can take a
-minute, and does not escrow twice. With --key it buys once: another run with that key continues the
-purchase, or says that it has ended.
+minute. With --key it buys once, whatever nodes report: another run with that key continues the purchase, or
+says what it has bought, and refuses other terms. Without --key it prints the key that it uses.
 
 The exit codes are haggle's (haggle help exit-codes): 0 if it has bought, 8 without a deal.`,
 		Example: "  buyer --seller ADDRESS --mint ADDRESS --escrow 5 --opening 2 --reservation 3.5 --keypair buyer.json",
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if key == "" && cmd.Flags().Changed("key") {
+				return exitcode.Usagef("--key: must not be empty")
+			}
 			if b.Party, err = known.Open(cmd.Context(), log); err != nil {
 				return err
 			}
@@ -110,10 +112,9 @@ func (b *buyer) buy(ctx context.Context) error {
 		return err
 	}
 	if earlier && !acted {
-		return &exitcode.Error{
-			Kind: exitcode.NoDeal, Hint: "to buy again, start the buyer with another --key",
-			Err: fmt.Errorf("nothing was bought now: the purchase --key %q led to %s, which has ended", b.Key, negotiation),
-		}
+		b.Note("bought before with --key %q, in %s, for %s: nothing was bought now; another purchase needs another --key",
+			b.Key, negotiation, b.Tokens(deal.Price))
+		return nil
 	}
 	b.Note("bought for %s after %d offers", b.Tokens(deal.Price), deal.Rounds)
 	return nil

@@ -1,7 +1,6 @@
 package buyer
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -24,26 +23,42 @@ func (b *buyer) unfinished(ctx context.Context) (solana.PublicKey, error) {
 	})
 }
 
+// repeated returns the negotiation that an earlier run created with the key, unless it has other terms.
+func (b *buyer) repeated(
+	ctx context.Context, request haggle.CreateRequest, negotiation solana.PublicKey,
+) (solana.PublicKey, bool, error) {
+	err := b.Client.CheckRepetition(ctx, request, negotiation)
+	if errors.Is(err, haggle.ErrOtherTerms) {
+		err = &exitcode.Error{Kind: exitcode.Refused, Err: err, Hint: "another purchase needs another --key"}
+	}
+	return negotiation, true, err
+}
+
 // invite escrows and invites the seller. The transaction is finished even if the context ends. If an earlier
 // run with the same key created the negotiation, invite returns it and sets earlier to true.
 func (b *buyer) invite(ctx context.Context) (negotiation solana.PublicKey, earlier bool, err error) {
 	if err := b.Vet(ctx); err != nil {
 		return solana.PublicKey{}, false, err
 	}
-	created, err := b.Client.CreateNegotiation(haggle.CreateRequest{
+	if b.Key == "" {
+		b.Key = rand.Text()
+		b.Note("key %s: to continue this purchase after a crash, and not to begin another one, add --key %[1]s", b.Key)
+	}
+	request := haggle.CreateRequest{
 		Buyer: b.Self, Seller: b.Counterpart, Mint: b.Mint, Decimals: b.Amounts.Decimals,
 		ServiceHash: b.ServiceHash, EscrowAmount: b.escrow, MaxRounds: b.rounds, DecayRateBps: &b.decayBps,
-		MaxFeeBps: b.maxFeeBps, Deadline: b.deadline, Metadata: b.Metadata, Key: cmp.Or(b.Key, rand.Text()),
-	}).Build(ctx)
+		MaxFeeBps: b.maxFeeBps, Deadline: b.deadline, Metadata: b.Metadata, Key: b.Key,
+	}
+	created, err := b.Client.CreateNegotiation(request).Build(ctx)
 	var (
 		already *haggle.AlreadyDone
 		used    *haggle.SessionUsedError
 	)
 	switch {
 	case errors.As(err, &already):
-		return already.Negotiation, true, nil
+		return b.repeated(ctx, request, already.Negotiation)
 	case errors.As(err, &used):
-		return used.Negotiation, true, nil
+		return b.repeated(ctx, request, used.Negotiation)
 	}
 	if err != nil {
 		return solana.PublicKey{}, false, err
@@ -56,7 +71,7 @@ func (b *buyer) invite(ctx context.Context) (negotiation solana.PublicKey, earli
 	receipt, err := created.Do(begun, b.Signer)
 	switch {
 	case errors.As(err, &already):
-		return already.Negotiation, true, nil
+		return b.repeated(ctx, request, already.Negotiation)
 	case receipt != nil && transaction.OutcomeOf(err) == transaction.Confirmed:
 		b.Created(created, receipt)
 		return created.Negotiation, false, nil
