@@ -29,7 +29,7 @@ var ErrOtherSchema = errors.New("incompatible tables of an earlier version of ha
 
 // schema describes the tables to the packages that open databases.
 var schema = database.Schema{
-	Kind: "index", VersionTable: "schema_version", Migrations: migrationsOf, Rebuildable: true,
+	Kind: "index", VersionTable: "schema_version", Migrations: migrationsOf, Unchecked: true,
 }
 
 func migrationsOf(postgres bool) fs.FS {

@@ -4,14 +4,14 @@ import (
 	"context"
 	"database/sql"
 	"log/slog"
-	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/riverdriver/riversqlite"
 	"github.com/riverqueue/river/rivermigrate"
+
+	"github.com/haggle-protocol/haggle/sdk/store/database"
 )
 
 // schema is PostgreSQL's schema of River's tables. Tournaments use River in the public one, and a leader
@@ -20,10 +20,6 @@ const schema = "haggle_gateway_jobs"
 
 // lockNumber is the advisory lock for schema changes.
 const lockNumber = 0x6861_6767_6c65_6a62
-
-// migrationTries is the number of attempts to create the tables in a SQLite file. Other processes can create
-// them concurrently.
-const migrationTries = 8
 
 // migratePostgres creates River's tables. Processes do so in turn.
 func migratePostgres(ctx context.Context, pool *pgxpool.Pool) (err error) {
@@ -46,11 +42,9 @@ func migratePostgres(ctx context.Context, pool *pgxpool.Pool) (err error) {
 }
 
 func migrateSQLite(ctx context.Context, driver *riversqlite.Driver) error {
-	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+	_, err := database.Retry(ctx, func() (struct{}, error) {
 		return struct{}{}, migrate[*sql.Tx](ctx, driver, "")
-	}, backoff.WithMaxTries(migrationTries), backoff.WithBackOff(&backoff.ExponentialBackOff{
-		InitialInterval: 20 * time.Millisecond, MaxInterval: time.Second, Multiplier: 2, RandomizationFactor: 0.5,
-	}))
+	})
 	return err
 }
 

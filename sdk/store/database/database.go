@@ -50,9 +50,9 @@ type Schema struct {
 	// GoMigrations returns the migrations that are functions, with other versions than the files'. If nil, there are
 	// none.
 	GoMigrations func(postgres bool) ([]*goose.Migration, error)
-	// Rebuildable reports whether the data can be made again. If so, opening a SQLite file does not read all of it in
-	// search of damage.
-	Rebuildable bool
+	// Unchecked reports whether opening a SQLite file does not read all of it in search of damage: for data that
+	// can be made again, and for files that grow without limit.
+	Unchecked bool
 	// Readers is the number of further read-only connections to a SQLite file. They never wait for a
 	// transaction that writes. If zero, readers share the connection of writers.
 	Readers int

@@ -12,25 +12,30 @@ import (
 	"github.com/pressly/goose/v3/lock"
 )
 
-// migrationTries is the number of attempts to create a SQLite file's tables. SQLite does not lock this: if
-// several processes start on a new file, one creates the tables, and the others fail and find them at the
-// next attempt.
-const migrationTries = 8
+// tries is the number of attempts of Retry.
+const tries = 8
+
+// Retry calls attempt until it returns no error or a [backoff.PermanentError], at most 8 times. SQLite does not lock
+// the first steps on a new file: if several processes start on it, one of them takes a step, and the others fail and
+// find it done at the next attempt.
+func Retry[T any](ctx context.Context, attempt func() (T, error)) (T, error) {
+	return backoff.Retry(ctx, attempt, backoff.WithMaxTries(tries), backoff.WithBackOff(&backoff.ExponentialBackOff{
+		InitialInterval: 20 * time.Millisecond, MaxInterval: time.Second, Multiplier: 2, RandomizationFactor: 0.5,
+	}))
+}
 
 // Migrate creates or migrates the tables. It returns [ErrVersion] if the tables are from a newer version.
 func (d *Database) Migrate(ctx context.Context) error {
 	if d.Postgres {
 		return d.Failed(ctx, d.migrateOnce(ctx))
 	}
-	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+	_, err := Retry(ctx, func() (struct{}, error) {
 		err := d.migrateOnce(ctx)
 		if errors.Is(err, ErrVersion) {
 			err = backoff.Permanent(err)
 		}
 		return struct{}{}, err
-	}, backoff.WithMaxTries(migrationTries), backoff.WithBackOff(&backoff.ExponentialBackOff{
-		InitialInterval: 20 * time.Millisecond, MaxInterval: time.Second, Multiplier: 2, RandomizationFactor: 0.5,
-	}))
+	})
 	return d.Failed(ctx, err)
 }
 

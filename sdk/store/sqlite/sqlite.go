@@ -24,6 +24,8 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"github.com/cenkalti/backoff/v5"
+
 	"github.com/haggle-protocol/haggle/sdk/store"
 	"github.com/haggle-protocol/haggle/sdk/store/database"
 )
@@ -104,7 +106,14 @@ func open(ctx context.Context, opened *database.Database) error {
 	// A single connection does the work, because SQLite allows a single writer. A second connection stays
 	// open: SQLite deletes the write-ahead log when the last connection is closed.
 	opened.DB.SetMaxOpenConns(2)
-	anchor, err := opened.DB.Conn(ctx)
+	// The first connection to a file sets the journal mode, and does not wait for another process that does so, too.
+	anchor, err := database.Retry(ctx, func() (*sql.Conn, error) {
+		connection, err := opened.DB.Conn(ctx)
+		if err != nil && !hasCode(err, sqlite3.SQLITE_BUSY) {
+			err = backoff.Permanent(err)
+		}
+		return connection, err
+	})
 	if err != nil {
 		return unreadable(opened, err)
 	}
@@ -201,7 +210,7 @@ func create(path string) (string, error) {
 
 // checkContent checks that the file is empty or a database with a version table.
 func checkContent(ctx context.Context, db *sql.Conn, tables database.Schema) error {
-	if !tables.Rebuildable {
+	if !tables.Unchecked {
 		var result string
 		if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&result); err != nil {
 			return err
