@@ -9,7 +9,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/terms"
 )
 
-func TestMetricsOfTheDocumentsAgreement(t *testing.T) {
+func TestMetricsOfAnAgreement(t *testing.T) {
 	s := parsed(t, documentStrategy)
 	proposals := []terms.Terms{at(1500), at(1800)}
 	metrics, err := Measure(&s, proposals, at(1800))

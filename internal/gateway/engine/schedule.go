@@ -83,8 +83,8 @@ const (
 	NoLongerValid SelectionStatus = "no_longer_valid"
 	// OutsideHours: the time is valid, but outside all of the hours.
 	OutsideHours SelectionStatus = "outside_hours"
-	// WiderValidity, WiderHours and Older: it applies, but so does one with a narrower validity, with fewer
-	// hours, or a newer one.
+	// WiderValidity, WiderHours and Older: the strategy applies, but a strategy with a narrower validity, with
+	// fewer hours in a day, or a newer strategy applies, too.
 	WiderValidity SelectionStatus = "wider_validity"
 	WiderHours    SelectionStatus = "wider_hours"
 	Older         SelectionStatus = "older"

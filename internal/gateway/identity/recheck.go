@@ -10,9 +10,10 @@ func signed(r *http.Request) bool {
 	return len(r.Header.Values("Signature")) > 0 || len(r.Header.Values("Signature-Input")) > 0
 }
 
-// Recheck checks the credentials of a request again that [Authenticator.Identify] accepted, for long responses.
-// It returns an [*Error] if the API key has expired, a key was revoked or replaced, or the client was suspended
-// since. A signature's lifetime and nonce are not checked again, because they limit the start of a request.
+// Recheck checks the credentials of an accepted request again, during a long response. [Authenticator.Identify]
+// must have accepted the request. It returns an [*Error] if the API key has expired, a key was revoked or replaced,
+// the registered client was suspended, or the registry is unavailable. It does not check a signature's lifetime and
+// nonce again, because they limit the start of a request.
 func (a *Authenticator) Recheck(r *http.Request) error {
 	err := a.recheck(r)
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 const answerQueue = "answers"
 
 const (
-	// answerWorkers are as many as simultaneous questions to a model by default.
+	// answerWorkers is the number of concurrent answer jobs: the default number of simultaneous questions to a model.
 	answerWorkers = 32
-	// answerAttempts is the number of attempts at a pending answer. A sweep gives the answer before they are used up.
+	// answerAttempts limits the attempts at a pending answer. A sweep records the answer before they are used up.
 	answerAttempts = 25
 	// longestPause is the longest pause between two attempts.
 	longestPause = 30 * time.Second
@@ -35,7 +35,7 @@ func (answerArgs) Kind() string { return "haggle_gateway_answer" }
 type answerWorker struct {
 	river.WorkerDefaults[answerArgs]
 	config Config
-	// stopping ends when the process begins to stop: another one, or a later one, gives the answers.
+	// stopping ends when [Jobs.Stop] is called. Other processes, or this one after a restart, continue.
 	stopping context.Context
 }
 
@@ -76,7 +76,7 @@ func (j *Jobs) EnqueueAnswers(ctx context.Context, tx store.Tx, negotiations []s
 		_, err = client.InsertManyTx(ctx, tx.SQLite, jobs)
 	}
 	if err != nil {
-		return fmt.Errorf("jobs of pending answers: %w", err)
+		return fmt.Errorf("enqueue answer jobs: %w", err)
 	}
 	return nil
 }

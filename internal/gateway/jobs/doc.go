@@ -5,8 +5,9 @@
 // Any number of gateways run the jobs of one database, PostgreSQL or SQLite. River elects a leader, which
 // inserts every job once per period. Any gateway executes it. A job handles everything that is due when it
 // runs, so if a process is killed, the following period's job continues the work. Failed jobs are retried
-// within the period. A pending answer whose process was killed begins again when the timeout of answers has passed, at
-// the earliest after 2 min; a sweep gives the answers that are overdue. If the leader is killed, River elects another within 21 s.
+// within the period. If a process is killed, its attempts at pending answers are repeated after
+// [Config.AnswerTimeout], at the earliest after 2 min. A sweep records the overdue answers. If the leader is killed,
+// River elects another within 21 s.
 //
 // River's tables are in the schema haggle_gateway_jobs of PostgreSQL, which the first gateway creates, or in
 // the gateway's SQLite file.

@@ -37,11 +37,11 @@ type Config struct {
 	// ForgetEvery is how often idempotency keys older than KeyLifetime are deleted. The defaults are 1 h and
 	// 90 days.
 	ForgetEvery, KeyLifetime time.Duration
-	// Answer gives a negotiation's pending answer. Calls can be concurrent, and are repeated after an error or the end of
-	// a process. If nil, this process leaves pending answers to others.
+	// Answer records a negotiation's pending answer. Calls can be concurrent, and are repeated after an error or the
+	// end of a process. If nil, this process leaves pending answers to others.
 	Answer func(ctx context.Context, negotiation string) error
-	// AnswerOverdue gives the answers that have been pending for too long, and returns their number. It is called with
-	// each sweep. If nil, it is not called.
+	// AnswerOverdue records the answers that have been pending for too long, and returns their number. Each sweep
+	// calls it, unless it is nil.
 	AnswerOverdue func(context.Context) (int, error)
 	// AnswerTimeout limits a call of Answer. The default is 1 min.
 	AnswerTimeout time.Duration
@@ -141,8 +141,8 @@ func Start(ctx context.Context, config Config) (*Jobs, error) {
 	return j, nil
 }
 
-// Stop ends attempts at pending answers, waits for other running jobs, writes a last checkpoint if it holds the checkpoint file, and lets another
-// process take over at once. When ctx ends it cancels the jobs.
+// Stop ends attempts at pending answers, waits for other running jobs, writes a last checkpoint if it holds the
+// checkpoint file, and lets another process take over at once. When ctx ends it cancels the jobs.
 func (j *Jobs) Stop(ctx context.Context) error {
 	j.stopAnswers()
 	err := j.client.Stop(ctx)

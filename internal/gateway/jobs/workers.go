@@ -58,10 +58,7 @@ func (w *sweepWorker) answer(ctx context.Context) error {
 	}
 	answered, err := w.config.AnswerOverdue(ctx)
 	if answered > 0 {
-		w.config.Logger.Warn("pending answers overdue: the rules' counter offers are the answers", "count", answered)
-	}
-	if errors.Is(err, store.ErrInProgress) {
-		return nil // a later sweep gives the others
+		w.config.Logger.Warn("overdue answers: recorded the rules' counter offers", "count", answered)
 	}
 	return err
 }

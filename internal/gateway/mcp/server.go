@@ -58,11 +58,11 @@ func CallerOfEnvironment(
 
 const instructions = `Negotiate licenses for the content of publishers. Call list_publishers,
 get_publisher_strategy, then propose_license_terms. Most publishers answer at once. If the action is "pending",
-the answer follows: call get_negotiation_status with wait_seconds. With "counter" call counter_offer, or
-accept_terms with the round that you read. Prices are whole micro units of the publisher's
-currency per fetch: 1800 is 0.0018. An agreement above an amount that the publisher sets, by default 1,000
-units of the currency, has the action "approve" and waits for the publisher. Follow "next" in each answer. The license of an accepted negotiation is
-the resource license_uri; it has the name of your registration, which no argument changes.`
+the answer follows: call get_negotiation_status with wait_seconds. If it is "counter", call counter_offer, or
+accept_terms with the round that you read. Prices are whole micro units of the publisher's currency per fetch:
+1800 is 0.0018. An agreement above an amount that the publisher sets, by default 1,000 units of the currency,
+has the action "approve" and waits for the publisher. Follow "next" in each answer. The license of an accepted
+negotiation is the resource license_uri; it states the name of your registration, which no argument changes.`
 
 type server struct{ Config }
 

@@ -32,7 +32,8 @@ func withControl(next http.Handler) http.Handler {
 	})
 }
 
-// extend moves the connection's write deadline behind a wait: the server's limit includes the wait.
+// extend sets the connection's write deadline to responseTime after the wait, because the server's write timeout
+// includes the wait.
 func extend(ctx context.Context, wait time.Duration) {
 	if control, overHTTP := ctx.Value(controlKey{}).(*http.ResponseController); overHTTP {
 		// If this fails, the server's limit remains.
@@ -40,8 +41,8 @@ func extend(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// await returns a negotiation as soon as its answer is not pending, and at the latest after a time, or when the
-// server shuts down. A caller with too many waiting calls does not wait.
+// await returns a negotiation as soon as no answer is pending, at the latest after wait or when the server shuts
+// down. If the caller or the process has too many watches, it does not wait.
 func (s *server) await(
 	ctx context.Context, caller identity.Caller, id string, wait time.Duration,
 ) (found service.Details, err error) {

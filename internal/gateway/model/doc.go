@@ -6,7 +6,9 @@
 //	models, err := model.New(model.Config{Models: available, Budget: llm.Budget{Tokens: 1_000_000}})
 //	decision, err := model.Rules(&strategy, state, proposal)
 //	if models.Asks(&strategy, decision) {
-//		answer, err := models.Answer(ctx, model.Question{Strategy: &strategy, State: state, Proposal: proposal})
+//		answer, err := models.Answer(ctx, model.Question{
+//			Strategy: &strategy, State: state, Proposal: proposal, Deadline: time.Now().Add(time.Minute),
+//		})
 //	}
 //
 // The price lies in the decision's band: see package engine. A price outside is moved to the nearest price

@@ -81,7 +81,8 @@ func (m *Models) Charge(tokens int64, cost llm.MicroDollars) {
 	}
 }
 
-// leastTimeout is the least timeout_seconds of a strategy with a model: an answer whose process was killed takes minutes.
+// leastTimeout is the least timeout_seconds of a strategy with a model, in seconds. If a process is killed, its answer
+// is minutes late.
 const leastTimeout = 600
 
 // Check returns an error with [engine.ErrStrategy] if the strategy names a model that is not configured, a temperature
@@ -146,7 +147,7 @@ type Question struct {
 	ClientName string
 	// Deadline limits the time. No model is asked if less time than a request can take is left.
 	Deadline time.Time
-	// Overdue asks for the rules' decision, because no model has been asked for too long.
+	// Overdue requests the rules' decision without the model, because the answer has been pending for too long.
 	Overdue bool
 }
 

@@ -29,11 +29,11 @@ const (
 
 const eventStream = "text/event-stream"
 
-const eventsHelp = `Server-sent events for the client, the publisher and administrators. The first event is the present
+const eventsHelp = `Server-sent events for the client, the publisher and administrators. The first event is the current
 state, and one event follows for each change of the status, the round, the newest offer or answer_pending. Changes
 within a second can be one event. The data of each event is the document of GET /api/negotiations/{id}. The stream ends
-after an event with a final status, after 10 minutes, if the credentials end, and when the gateway stops. A client that
-connects again sends the id of its last event in Last-Event-ID, and gets no event that it has received.`
+after an event with a final status, after 10 minutes, when the credentials become invalid, and when the gateway stops.
+A client that connects again sends the id of its last event in Last-Event-ID, and receives no event twice.`
 
 // watchInput selects a negotiation, and the last event that the client has received.
 type watchInput struct {
@@ -85,7 +85,8 @@ func (a *api) addEvents() {
 	})
 }
 
-// eventID identifies a change of a negotiation. A timeout changes no activity, and two changes can have one time.
+// eventID identifies a state of a negotiation. It includes CompletedAt, because a timeout does not change
+// LastActivityAt, and the round, status and party, because two changes can share a time.
 func eventID(d service.Details) string {
 	changed := d.LastActivityAt
 	if d.CompletedAt.After(changed) {
@@ -94,8 +95,8 @@ func eventID(d service.Details) string {
 	return fmt.Sprintf("%d-%d-%s-%s", changed.UnixMicro(), d.Round, d.Status, d.OfferBy)
 }
 
-// streamEvents sends a negotiation's states until one of them is final. It returns nil if the stream ends as
-// described, or if the client is slow or has disconnected.
+// streamEvents sends a negotiation's states until one of them is final. It returns nil if the status is final, the
+// time limit is over, the server shuts down, or the client is slow or has disconnected.
 func (a *api) streamEvents(
 	w http.ResponseWriter, r *http.Request, watch *service.Watch, first service.Details, last string,
 ) error {
@@ -119,7 +120,10 @@ func (a *api) streamEvents(
 	state, checked, sent := first, time.Now(), time.Now()
 	for err == nil && !state.Status.IsFinal() {
 		if time.Since(checked) >= recheckInterval {
-			if err := a.recheck(r, watch); err != nil {
+			if err := a.recheck(r.WithContext(ctx), watch); err != nil {
+				if ctx.Err() != nil {
+					return nil
+				}
 				return err
 			}
 			checked = time.Now()

@@ -17,11 +17,11 @@ import (
 // recordingTime is the part of a job's time that is kept for recording the answer.
 const recordingTime = 5 * time.Second
 
-// Answer gives a negotiation's pending answer. It asks the strategy's language model while nothing is locked, and
-// records the answer if the negotiation still waits for it: of concurrent or repeated calls, one does. It returns
-// nil if there is nothing to answer. ctx needs a deadline: if the model has not answered [recordingTime] before,
-// the rules' counter offer is the answer. If this process lacks the model, Answer fails, because another one can have
-// it. After any error the answer is still pending: see [Service.AnswerOverdue].
+// Answer records a negotiation's pending answer. It asks the strategy's language model without holding a lock, and
+// records the answer if it is still pending: only one of concurrent or repeated calls does. It returns nil if no
+// answer is pending. ctx must have a deadline. If the model has not answered [recordingTime] before the end of ctx or
+// of the negotiation, Answer records the rules' counter offer. It fails if this process does not have the model,
+// because another process can have it. After an error the answer is still pending: see [Service.AnswerOverdue].
 func (s *Service) Answer(ctx context.Context, negotiation string) error {
 	end, limited := ctx.Deadline()
 	if !limited {
@@ -35,36 +35,45 @@ func (s *Service) Answer(ctx context.Context, negotiation string) error {
 		return fmt.Errorf("negotiation %s: %s; another gateway can have it", negotiation, model.FallbackMissing)
 	}
 	now := time.Now()
-	question.Deadline = now.Add(min(end.Sub(now), waiting.Deadline.Sub(waiting.Now)) - recordingTime)
+	question.Deadline = now.Add(min(end.Sub(now), overdueAt(waiting).Sub(waiting.Now)) - recordingTime)
 	return s.answer(ctx, waiting, question)
 }
 
-// overdueTime is the longest time for which an answer waits for a model. It is longer than a model takes after the end
-// of a first process.
+// overdueTime is how long an answer can be pending before the rules answer. It leaves time for a second process to ask
+// the model after the first process was killed.
 const overdueTime = 5 * time.Minute
+
+// overdueAt returns the time from which AnswerOverdue gives the answer: see [store.Store.Overdue].
+func overdueAt(waiting *store.Unanswered) time.Time {
+	asked, half := waiting.LastActivityAt, waiting.Deadline.Sub(waiting.LastActivityAt)/2
+	return asked.Add(min(overdueTime, half))
+}
 
 // maxOverdue limits the answers of one call of AnswerOverdue.
 const maxOverdue = 200
 
 // AnswerOverdue gives the answers that have been pending for too long: for [overdueTime], or for half of the time until
-// the deadline. The rules' counter offer is the answer. It returns the number of answers.
+// the deadline. The rules' counter offer is the answer. It returns the number of answers,
+// and the errors of the others.
 func (s *Service) AnswerOverdue(ctx context.Context) (answered int, err error) {
 	ids, err := s.store.Overdue(ctx, overdueTime, maxOverdue)
 	if err != nil {
 		return 0, err
 	}
 	for _, id := range ids {
-		waiting, question, err := s.unanswered(ctx, id)
-		if err == nil && waiting != nil {
+		waiting, question, failed := s.unanswered(ctx, id)
+		if failed == nil && waiting != nil {
 			question.Overdue = true
-			err = s.answer(ctx, waiting, question)
-			answered++
+			if failed = s.answer(ctx, waiting, question); failed == nil {
+				answered++
+			}
 		}
-		if err != nil {
-			return answered, err
+		err = errors.Join(err, failed) // one negotiation must not keep the others waiting
+		if ctx.Err() != nil {
+			break
 		}
 	}
-	return answered, nil
+	return answered, err
 }
 
 // unanswered reads a negotiation and the question about its proposal; nil if it waits for no answer.
@@ -83,8 +92,8 @@ func (s *Service) answer(ctx context.Context, waiting *store.Unanswered, questio
 		return fmt.Errorf("negotiation %s: %w", waiting.ID, err)
 	}
 	if waiting.Bundle != "" && waiting.CurrentRound == 1 {
-		// The bundle was decided with a counter offer here. An agreement now, because the publisher has lowered the floor
-		// meanwhile, would be one without the other parts.
+		// The bundle's decision contained a counter offer for this part. If the publisher has lowered the floor since,
+		// the rules could accept now: an agreement without the bundle's other parts.
 		answer.Decision = answer.Decision.Held()
 	}
 	// Another transaction can hold the lock for a moment. The model is not asked again for that.
@@ -120,8 +129,8 @@ func questionOf(waiting *store.Unanswered) (q model.Question, err error) {
 	return q, err
 }
 
-// record records the answer to a proposal unless the negotiation is over, or no longer waits for it. A floor that
-// the publisher raised meanwhile makes it fail, because the answer was given with the old one.
+// record records the answer to a proposal unless the negotiation is over or the answer is no longer pending. It fails
+// if the publisher's floor has changed since, because the answer follows from the old floor.
 func (s *Service) record(
 	ctx context.Context, waiting *store.Unanswered, rules *engine.Strategy, given model.Answer,
 ) error {
@@ -149,8 +158,8 @@ func (s *Service) record(
 	return err
 }
 
-// ChargeModels counts what the day's recorded answers have used against the models' daily budget. A process calls it
-// once, before it answers: what other processes use later, they count themselves.
+// ChargeModels counts the usage of the day's recorded answers against the models' daily budget. A process calls it
+// once, before it answers. Later usage counts in the process that causes it.
 func (s *Service) ChargeModels(ctx context.Context) error {
 	if s.models == nil {
 		return nil

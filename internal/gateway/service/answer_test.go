@@ -100,9 +100,8 @@ func (f *withModel) read(t *testing.T, id string) service.Details {
 	return d
 }
 
-// TestPendingAnswersOfTheDocument plays the requirements' example through the service: 1,500 is proposed and answered
-// later with 1,900; 1,800 is accepted at once.
-func TestPendingAnswersOfTheDocument(t *testing.T) {
+// The proposal of 1,500 is answered later, with 1,900. The proposal of 1,800 is accepted at once.
+func TestPendingAnswerIsRecordedLater(t *testing.T) {
 	onBothWithModel(t, func(t *testing.T, f *withModel) {
 		proposed := f.propose(t, f.openAI, at(1500), "site-a.local")
 		require.Equal(t, engine.Pending, proposed.Action)
@@ -300,8 +299,8 @@ func TestProposalWithoutAJobIsNotRecorded(t *testing.T) {
 }
 
 // A gateway that does not have the model leaves the answer to others. After five minutes each gateway answers with the
-// rules' counter offer, and the record says why.
-func TestOverdueAnswerIsTheRules(t *testing.T) {
+// rules' counter offer, and the record contains the reason.
+func TestOverdueAnswerIsTheRulesCounterOffer(t *testing.T) {
 	onBothWithModel(t, func(t *testing.T, f *withModel) {
 		ctx := deadline(t)
 		id := f.propose(t, f.openAI, at(1500), "site-a.local").Answers[0].Negotiation.ID
@@ -345,8 +344,8 @@ func TestOverdueAnswerIsTheRules(t *testing.T) {
 	})
 }
 
-// The client's proposals are all remembered, but a pending one is not among the earlier ones.
-func TestPendingProposalIsNoEarlierOne(t *testing.T) {
+// Unanswered returns the client's earlier proposals without the pending proposal.
+func TestRecallExcludesThePendingProposal(t *testing.T) {
 	onBothWithModel(t, func(t *testing.T, f *withModel) {
 		recall := store.Recall{Period: engine.Memory, Limit: 2}
 		id := f.propose(t, f.openAI, at(1100), "site-a.local").Answers[0].Negotiation.ID
@@ -369,6 +368,27 @@ func TestPendingProposalIsNoEarlierOne(t *testing.T) {
 		require.Nil(t, waiting)
 		_, err = f.store.Unanswered(t.Context(), "0198c0de-0000-7000-8000-000000000000", recall)
 		require.ErrorIs(t, err, store.ErrNotFound)
+	})
+}
+
+// A negotiation that cannot be answered now does not keep the others waiting.
+func TestOverdueAnswersDoNotWaitForOneAnother(t *testing.T) {
+	onBothWithModel(t, func(t *testing.T, f *withModel) {
+		if f.store.Dialect == store.SQLite {
+			t.Skip("SQLite has one lock for all negotiations")
+		}
+		ctx := deadline(t)
+		locked := f.propose(t, f.openAI, at(1500), "site-a.local").Answers[0].Negotiation.ID
+		free := f.propose(t, f.claude, at(1500), "site-a.local").Answers[0].Negotiation.ID
+		f.offset.Add(int64(5 * time.Minute))
+		unit, err := f.store.BeginRound(ctx, store.RoundRequest{Negotiations: []string{locked}})
+		require.NoError(t, err)
+		defer unit.End(ctx)
+		answered, err := f.AnswerOverdue(ctx)
+		require.ErrorIs(t, err, store.ErrInProgress)
+		require.Equal(t, 1, answered)
+		require.True(t, f.read(t, locked).AnswerPending)
+		require.False(t, f.read(t, free).AnswerPending)
 	})
 }
 

@@ -35,8 +35,8 @@ type ProposeRequest struct {
 
 // Proposed answers a [ProposeRequest].
 type Proposed struct {
-	// Action is the negotiation's or the bundle's action: see [engine.BundleResult]. It is pending if the bundle's
-	// would be a counter offer, and an answer is pending.
+	// Action is the negotiation's or the bundle's action: see [engine.BundleResult]. It is
+	// [engine.Pending] if a bundle's action would be a counter offer and at least one of the answers is pending.
 	Action engine.Action `json:"action"`
 	// BundleID is empty unless the negotiation belongs to a bundle.
 	BundleID string `json:"bundle_id,omitempty"`
@@ -44,14 +44,13 @@ type Proposed struct {
 	Answers []Answer `json:"answers"`
 }
 
-// openingTime is the deadline of a negotiation before the decision on its first proposal sets another one, in the
-// same transaction, so no client sees it.
+// openingTime is the provisional time until a new negotiation's deadline. The decision on the first proposal replaces
+// it in the same transaction, so clients never receive it.
 const openingTime = time.Hour
 
 // Propose opens negotiations. Their publishers answer at once, unless a language model chooses the counter offer:
-// then the answer is pending. It needs the scope negotiate; an
-// unregistered caller negotiates as an anonymous client. Errors are Limit, NotFound for unknown publishers,
-// Conflict if a publisher takes no proposals now, and Invalid.
+// then the answer is pending. It needs the scope negotiate; an unregistered caller negotiates as an anonymous client.
+// Errors are Limit, NotFound for unknown publishers, Conflict if a publisher takes no proposals now, and Invalid.
 func (s *Service) Propose(
 	ctx context.Context, caller identity.Caller, r ProposeRequest,
 ) (_ Proposed, err error) {
@@ -218,8 +217,8 @@ type CounterRequest struct {
 	IdempotencyKey string      `json:"-"`
 }
 
-// Counter sends a further proposal. The publisher answers as in [Service.Propose]. Errors are NotFound if the negotiation
-// belongs to another client, Conflict if it is over, awaits approval, is in progress or waits for the
+// Counter sends a further proposal. The publisher answers as in [Service.Propose]. Errors are NotFound if the
+// negotiation belongs to another client, Conflict if it is over, awaits approval, is in progress or waits for the
 // publisher's answer, and Invalid.
 func (s *Service) Counter(
 	ctx context.Context, caller identity.Caller, r CounterRequest,

@@ -52,7 +52,7 @@ func New(c Config) (*Service, error) {
 		return nil, errors.New("service: store not set; set Config.Store")
 	}
 	if c.Models != nil && c.Enqueue == nil {
-		return nil, errors.New("service: models without jobs; set Config.Enqueue")
+		return nil, errors.New("service: Enqueue not set; Config.Models requires Config.Enqueue")
 	}
 	return &Service{
 		store: c.Store, models: c.Models, enqueue: c.Enqueue, log: cmp.Or(c.Log, slog.Default()),

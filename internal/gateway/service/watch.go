@@ -10,10 +10,11 @@ import (
 	"github.com/haggle-protocol/haggle/internal/gateway/identity"
 )
 
-// Watches are limited in a process, and for each caller.
+// Watches are limited in a process, for all anonymous callers together, and for each caller.
 const (
-	maxWatches    = 1000
-	maxOwnWatches = 8
+	maxWatches          = 1000
+	maxAnonymousWatches = 200
+	maxOwnWatches       = 8
 )
 
 // CodeLimitWatches is the code of the error for too many watches.
@@ -30,8 +31,8 @@ const (
 
 // watches counts a process's watches, and holds their polls. The zero value is empty.
 type watches struct {
-	mutex sync.Mutex
-	total int
+	mutex            sync.Mutex
+	total, anonymous int
 	// callers counts the watches by [identity.Caller.LimitKey].
 	callers map[string]int
 	// polls holds the polls by negotiation id.
@@ -76,8 +77,8 @@ type Watch struct {
 	seen version
 }
 
-// Watch returns a watch of a negotiation. Call Close to end it. It returns Limit if the caller or the process has
-// too many. [Watch.Next] checks that the caller can read the negotiation.
+// Watch returns a watch of a negotiation. Call Close once to end it. It returns Limit if the caller or the process
+// already has the maximum number of watches. [Watch.Next] checks that the caller can read the negotiation.
 func (s *Service) Watch(caller identity.Caller, id string) (*Watch, error) {
 	w, owner := &s.watches, caller.LimitKey()
 	w.mutex.Lock()
@@ -86,7 +87,7 @@ func (s *Service) Watch(caller identity.Caller, id string) (*Watch, error) {
 	switch {
 	case w.callers[owner] >= maxOwnWatches:
 		detail = fmt.Sprintf("caller: %d negotiations are watched; end another watch first", maxOwnWatches)
-	case w.total >= maxWatches:
+	case w.total >= maxWatches, caller.Kind == identity.Anonymous && w.anonymous >= maxAnonymousWatches:
 		detail = "gateway: too many negotiations are watched; try again later, or poll"
 	}
 	if detail != "" {
@@ -96,6 +97,9 @@ func (s *Service) Watch(caller identity.Caller, id string) (*Watch, error) {
 		w.callers = map[string]int{}
 	}
 	w.total++
+	if caller.Kind == identity.Anonymous {
+		w.anonymous++
+	}
 	w.callers[owner]++
 	return &Watch{service: s, caller: caller, id: id}, nil
 }
@@ -153,6 +157,9 @@ func (w *Watch) Close() {
 	all.mutex.Lock()
 	defer all.mutex.Unlock()
 	all.total--
+	if w.caller.Kind == identity.Anonymous {
+		all.anonymous--
+	}
 	if all.callers[owner]--; all.callers[owner] == 0 {
 		delete(all.callers, owner)
 	}

@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"context"
+	"net/netip"
 	"sync"
 	"testing"
 	"time"
@@ -124,6 +125,27 @@ func TestWatchesAreLimited(t *testing.T) {
 		w.Close()
 	}
 	f.watch(t, f.claude, id)
+}
+
+// Many networks of anonymous callers leave places to the others.
+func TestAnonymousWatchesAreLimited(t *testing.T) {
+	f := newFixture(t, "sqlite:"+t.TempDir()+"/gateway.db")
+	id := f.propose(t, f.openAI, at(1500), "site-a.local").Answers[0].Negotiation.ID
+	network := func(n int) identity.Caller {
+		caller := f.anonymous
+		caller.Address = netip.PrefixFrom(netip.AddrFrom4([4]byte{203, 0, byte(n), 0}), 24)
+		return caller
+	}
+	first, err := f.Watch(network(0), id)
+	require.NoError(t, err)
+	for n := 1; n < 200; n++ {
+		f.watch(t, network(n), id)
+	}
+	_, err = f.Watch(network(200), id)
+	fails(t, err, service.Limit, service.CodeLimitWatches)
+	f.watch(t, f.openAI, id)
+	first.Close()
+	f.watch(t, network(200), id)
 }
 
 func TestWatchEndsWithItsContextOrTheDatabase(t *testing.T) {

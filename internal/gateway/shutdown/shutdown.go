@@ -17,8 +17,8 @@ import (
 
 type key struct{}
 
-// Register lets the server's requests notice a shutdown. Call it before the server starts. It sets
-// [http.Server.BaseContext].
+// Register makes the server's shutdown end the contexts that [Context] returns for its requests. Call it before the
+// server starts. It sets [http.Server.BaseContext].
 func Register(server *http.Server) {
 	begun, begin := context.WithCancel(context.Background())
 	server.RegisterOnShutdown(begin)

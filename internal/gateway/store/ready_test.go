@@ -39,7 +39,7 @@ func TestAnExistingDatabaseIsNotMigrated(t *testing.T) {
 	require.NoFileExists(t, missing)
 }
 
-// A gateway adds no tables to another program's file.
+// Open refuses another program's file. OpenExisting reports that it has no gateway.
 func TestFileOfAnotherProgramIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "other.db")
 	other, err := sql.Open("sqlite", path)

@@ -9,8 +9,8 @@ import (
 )
 
 // Recall selects the client's earlier proposals to the publisher, in all negotiations between them that began
-// less than Period before the current negotiation, or later. For a negotiation with an unanswered proposal it selects
-// those before it. The zero value selects none.
+// less than Period before the current negotiation, or later. If the current negotiation contains an unanswered
+// proposal, only the proposals before it are selected. The zero value selects none.
 type Recall struct {
 	// Period is the longest time between the start of an earlier negotiation and the current start.
 	Period time.Duration

@@ -72,7 +72,7 @@ func (f sqliteFile) begin(ctx context.Context) (session, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Without [sdkdb.Tx.Commit]: after an error of its check the writes may have been made.
+	// The session does not use [sdkdb.Tx.Commit]: if its check fails, the writes may already be committed.
 	return sqliteSession{onSQLite(tx), tx.Tx}, nil
 }
 

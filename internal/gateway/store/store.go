@@ -117,8 +117,8 @@ const AddressVariable = "DATABASE_URL"
 // PostgreSQL server with synchronous_commit = off.
 func Open(ctx context.Context, config Config) (*Store, error) { return connect(ctx, config, true) }
 
-// OpenExisting opens a database without migrating it. It returns [ErrNoGateway] if the database is missing or
-// empty, [ErrOldSchema] or [ErrVersion] if another haggle migrated it, and [ErrAddress] as Open.
+// OpenExisting opens a database without migrating it. It returns [ErrNoGateway] if the database is missing or lacks
+// the gateway's tables, [ErrOldSchema] or [ErrVersion] if another haggle migrated it, and [ErrAddress] as Open.
 func OpenExisting(ctx context.Context, config Config) (*Store, error) {
 	s, err := connect(ctx, config, false)
 	if err != nil {

@@ -18,9 +18,9 @@ type Unanswered struct {
 	Standing json.RawMessage
 }
 
-// Unanswered reads a negotiation for its pending answer. It locks nothing, so the caller can take its time, and
-// then records the answer with [Store.BeginRound]. It returns nil if the negotiation does not wait for an answer,
-// and [ErrNotFound].
+// Unanswered reads a negotiation for its pending answer. It locks nothing. The caller records the
+// answer with [Store.BeginRound]. It returns nil if no answer is pending, and [ErrNotFound] if the negotiation does
+// not exist.
 func (s *Store) Unanswered(ctx context.Context, id string, recall Recall) (found *Unanswered, err error) {
 	if err := checkID("negotiation", id); err != nil {
 		return nil, err
@@ -73,7 +73,8 @@ func (s *Store) Overdue(ctx context.Context, after time.Duration, limit int) ([]
 	return ids, classify(err)
 }
 
-// ModelRounds calls read for each round since a time with a language model's answer. The rounds have ID and Analysis.
+// ModelRounds calls read for each round that names a language model, created at or after a time. Only ID and Analysis
+// of the rounds are set.
 func (s *Store) ModelRounds(ctx context.Context, since time.Time, read func(Round) error) error {
 	rows, err := s.read.ModelRounds(ctx, queries.NullTime(since))
 	if err != nil {
