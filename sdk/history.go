@@ -39,7 +39,8 @@ type ListTransactionsOptions struct {
 	Until solana.Signature
 	// Commitment is the listed transactions' commitment. If empty, finalized is used.
 	Commitment rpc.CommitmentType
-	// MinSlot is the slot that the node must have reached; a node that lags lists less. If zero, any slot suffices.
+	// MinSlot is the slot that the node must have reached; otherwise the list ends with [transaction.ErrBehind]. If
+	// zero, a lagging node can list fewer transactions.
 	MinSlot uint64
 }
 

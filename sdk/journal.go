@@ -76,8 +76,8 @@ type JournalEntry struct {
 	Negotiation solana.PublicKey `json:"negotiation,omitzero"`
 	// Key is the idempotency key. A wallet does not execute two actions with one key.
 	Key solana.Hash `json:"key,omitzero"`
-	// Intent is the action's hashed content. If an action is built anew after a crash, the intent is the
-	// same.
+	// Intent is a hash of the action's content; a creation's intent covers only the wallet, the name and the
+	// negotiation. If an action is built again after a crash, the intent is the same.
 	Intent solana.Hash `json:"intent,omitzero"`
 	// SessionID is the session id of the negotiation that the transaction creates; otherwise zero.
 	SessionID uint64 `json:"session_id,omitempty"`

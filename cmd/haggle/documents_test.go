@@ -71,7 +71,7 @@ func scriptOf(t *testing.T, document string) string {
 // exitCodeRow is a row of a table of exit codes: the code, its meaning, and the reader's next step.
 var exitCodeRow = regexp.MustCompile(`(?m)^\| (\d+ \| .*?) \| .* \|$`)
 
-func TestSkillExitCodesAreThoseOfTheHelp(t *testing.T) {
+func TestSkillExitCodesMatchTheHelp(t *testing.T) {
 	content, err := os.ReadFile(filepath.Join("..", "..", "SKILL.md"))
 	require.NoError(t, err)
 	var documented, want []string

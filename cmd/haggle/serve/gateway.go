@@ -36,10 +36,10 @@ type gateway struct {
 	traces        trace.TracerProvider
 	log           *slog.Logger
 	version       string
-	// answerTimeout limits the time for a pending answer. Without models, answers are left to other processes.
+	// answerTimeout limits each attempt at a pending answer. If hasModels is false, this process makes no attempts.
 	answerTimeout time.Duration
 	hasModels     bool
-	// jobs runs once the gateway is started, before it serves requests.
+	// jobs is set by start, before the gateway serves requests.
 	jobs *jobs.Jobs
 }
 

@@ -21,7 +21,8 @@ const (
 // preflight is a part of sdk/agent, and uses the client.
 const preflight = "sdk/internal/preflight"
 
-// sessionID returns keys with chosen session ids, which only HIRE/1.0 needs: every other caller names its purchases.
+// sessionID is the package that returns keys for chosen session ids. Only HIRE/1.0 needs them: every other caller
+// names its purchases.
 const sessionID = "sdk/internal/sessionid"
 
 func layer(path string) int {

@@ -11,8 +11,8 @@ import (
 // domain separates session ids from other hashes.
 const domain = "haggle-session:"
 
-// exact begins the keys that contain their session id. The zero byte keeps them apart from the names that people
-// and programs give to purchases.
+// exact is the prefix of keys that contain their session id. Its zero byte distinguishes them from the names of
+// purchases.
 const exact = "\x00session "
 
 // Of returns the session id that follows from a creation's key: an id below 2^53, which a float64 holds exactly,
