@@ -65,11 +65,17 @@ func parseIndex(written string) (uint8, error) {
 	return uint8(index), nil
 }
 
-// newIndexCommand returns a command that acts on a single milestone.
-func newIndexCommand(s *session.Session, name, short, long, example string,
-	build func(ctx context.Context, t onchain.Step, index uint8) (*haggle.Action, error), effect func(t onchain.Step, index uint8, receipt *haggle.Receipt) string) *cobra.Command {
+// milestoneCommand describes a command that acts on a single milestone.
+type milestoneCommand struct {
+	name, short, long, example string
+	build                      func(ctx context.Context, t onchain.Step, index uint8) (*haggle.Action, error)
+	// effect describes the action's result.
+	effect func(t onchain.Step, index uint8, receipt *haggle.Receipt) string
+}
+
+func (m milestoneCommand) command(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: name + " NEGOTIATION INDEX", Short: short, Long: long, Example: example,
+		Use: m.name + " NEGOTIATION INDEX", Short: m.short, Long: m.long, Example: m.example,
 	}
 	return onchain.Command(s, cmd, func(ctx context.Context, arguments []string) error {
 		index, err := parseIndex(arguments[1])
@@ -81,9 +87,9 @@ func newIndexCommand(s *session.Session, name, short, long, example string,
 				if err := hasMilestone(t.Snapshot, index); err != nil {
 					return nil, err
 				}
-				return build(ctx, t, index)
+				return m.build(ctx, t, index)
 			},
-			func(t onchain.Step, receipt *haggle.Receipt) string { return effect(t, index, receipt) })(ctx, arguments)
+			func(t onchain.Step, receipt *haggle.Receipt) string { return m.effect(t, index, receipt) })(ctx, arguments)
 	})
 }
 
@@ -112,18 +118,19 @@ func settledNow(receipt *haggle.Receipt) string {
 
 func newClaimMilestoneCommand(s *session.Session) *cobra.Command {
 	var evidence evidenceFlag
-	cmd := newIndexCommand(s, "claim", "Claim a milestone (seller)",
-		`Claims a milestone. The order is free, but only one can be under review. The buyer can release or dispute
+	cmd := milestoneCommand{
+		name: "claim", short: "Claim a milestone (seller)",
+		long: `Claims a milestone. The order is free, but only one can be under review. The buyer can release or dispute
 it within the review window; afterwards any wallet can release it.`,
-		"  haggle milestone claim NEGOTIATION 0\n  haggle milestone claim NEGOTIATION 0 --evidence report.pdf",
-		func(ctx context.Context, t onchain.Step, index uint8) (*haggle.Action, error) {
+		example: "  haggle milestone claim NEGOTIATION 0\n  haggle milestone claim NEGOTIATION 0 --evidence report.pdf",
+		build: func(ctx context.Context, t onchain.Step, index uint8) (*haggle.Action, error) {
 			hash, err := evidence.hash()
 			if err != nil {
 				return nil, err
 			}
 			return t.Client.At(t.Snapshot).ClaimMilestone(t.Key.PublicKey(), index, hash).Build(ctx)
 		},
-		func(_ onchain.Step, index uint8, receipt *haggle.Receipt) string {
+		effect: func(_ onchain.Step, index uint8, receipt *haggle.Receipt) string {
 			for _, event := range receipt.Events {
 				if claimed, ok := event.(*protocol.MilestoneClaimed); ok {
 					return fmt.Sprintf("milestone claimed: %d; the buyer can dispute it until %s", index,
@@ -131,58 +138,65 @@ it within the review window; afterwards any wallet can release it.`,
 				}
 			}
 			return fmt.Sprintf("milestone claimed: %d", index)
-		})
+		},
+	}.command(s)
 	evidence.register(cmd, "delivery")
 	return cmd
 }
 
 func newReleaseCommand(s *session.Session) *cobra.Command {
-	return newIndexCommand(s, "release", "Release a claimed milestone (buyer; after its review anyone)",
-		`Pays the milestone under review. The buyer can release it at any time, any wallet after the review window.`,
-		"  haggle milestone release NEGOTIATION 0",
-		func(ctx context.Context, t onchain.Step, index uint8) (*haggle.Action, error) {
+	return milestoneCommand{
+		name: "release", short: "Release a claimed milestone (buyer; after its review anyone)",
+		long:    `Pays the milestone under review. The buyer can release it at any time, any wallet after the review window.`,
+		example: "  haggle milestone release NEGOTIATION 0",
+		build: func(ctx context.Context, t onchain.Step, index uint8) (*haggle.Action, error) {
 			return t.Client.At(t.Snapshot).ReleaseMilestone(t.Key.PublicKey(), index).Build(ctx)
 		},
-		func(_ onchain.Step, index uint8, receipt *haggle.Receipt) string {
+		effect: func(_ onchain.Step, index uint8, receipt *haggle.Receipt) string {
 			return fmt.Sprintf("milestone released: %d%s", index, settledNow(receipt))
-		})
+		},
+	}.command(s)
 }
 
 func newDisputeCommand(s *session.Session) *cobra.Command {
 	var evidence evidenceFlag
-	cmd := newIndexCommand(s, "dispute", "Dispute a claimed milestone (buyer)",
-		`Disputes the milestone under review. The arbiter of the terms then divides it.`,
-		"  haggle milestone dispute NEGOTIATION 0\n  haggle milestone dispute NEGOTIATION 0 --evidence complaint.txt",
-		func(ctx context.Context, t onchain.Step, index uint8) (*haggle.Action, error) {
+	cmd := milestoneCommand{
+		name: "dispute", short: "Dispute a claimed milestone (buyer)",
+		long:    `Disputes the milestone under review. The arbiter of the terms then divides it.`,
+		example: "  haggle milestone dispute NEGOTIATION 0\n  haggle milestone dispute NEGOTIATION 0 --evidence complaint.txt",
+		build: func(ctx context.Context, t onchain.Step, index uint8) (*haggle.Action, error) {
 			hash, err := evidence.hash()
 			if err != nil {
 				return nil, err
 			}
 			return t.Client.At(t.Snapshot).DisputeMilestone(t.Key.PublicKey(), index, hash).Build(ctx)
 		},
-		func(t onchain.Step, index uint8, _ *haggle.Receipt) string {
+		effect: func(t onchain.Step, index uint8, _ *haggle.Receipt) string {
 			return fmt.Sprintf("milestone disputed: %d; %s decides until %s", index, t.Snapshot.Arbiter,
 				format.When(t.Snapshot.ArbitrationDeadline(), t.Snapshot.Time))
-		})
+		},
+	}.command(s)
 	evidence.register(cmd, "complaint")
 	return cmd
 }
 
 func newResolveCommand(s *session.Session) *cobra.Command {
 	var sellerBps uint16
-	cmd := newIndexCommand(s, "resolve", "Resolve a disputed milestone (arbiter)",
-		`Divides a disputed milestone between the parties. The seller gets its share less the fee, the buyer the
+	cmd := milestoneCommand{
+		name: "resolve", short: "Resolve a disputed milestone (arbiter)",
+		long: `Divides a disputed milestone between the parties. The seller gets its share less the fee, the buyer the
 rest with the rounding unit. The buyer's share of the price is also its share of the seller's bond.`,
-		"  haggle milestone resolve NEGOTIATION 0 --seller-bps 7500",
-		func(ctx context.Context, t onchain.Step, index uint8) (*haggle.Action, error) {
+		example: "  haggle milestone resolve NEGOTIATION 0 --seller-bps 7500",
+		build: func(ctx context.Context, t onchain.Step, index uint8) (*haggle.Action, error) {
 			if uint64(sellerBps) > protocol.BpsDenominator {
 				return nil, exitcode.Usagef("--seller-bps %d: must be 0 to %d", sellerBps, protocol.BpsDenominator)
 			}
 			return t.Client.At(t.Snapshot).ResolveDispute(t.Key.PublicKey(), index, sellerBps).Build(ctx)
 		},
-		func(_ onchain.Step, index uint8, receipt *haggle.Receipt) string {
+		effect: func(_ onchain.Step, index uint8, receipt *haggle.Receipt) string {
 			return fmt.Sprintf("dispute resolved: milestone %d, %s of it to the seller%s", index, format.Percent(sellerBps), settledNow(receipt))
-		})
+		},
+	}.command(s)
 	cmd.Flags().Uint16Var(&sellerBps, "seller-bps", 0, "the seller's share of the milestone, in basis points, 0 to 10000")
 	command.Required(cmd, "seller-bps")
 	return cmd

@@ -278,7 +278,7 @@ func (f *createFlags) create(
 			return err
 		}
 		receipt := &onchain.Receipt{Receipt: done.Receipt, Repeated: true}
-		return printCreated(s, done.Negotiation, request.Key, receipt, "", nil, nil, nil)
+		return creation{negotiation: done.Negotiation, key: request.Key, receipt: receipt}.print(s)
 	case errors.Is(err, protocol.ErrStaleState):
 		return exitcode.WithHint(err, "to agree to the fee, set --max-fee-bps")
 	case err != nil:
@@ -311,8 +311,10 @@ func (f *createFlags) create(
 		}
 	}
 	escrowed := fmt.Sprintf("%s escrowed, the seller is invited", tokens(request.EscrowAmount))
-	return printCreated(s, action.Negotiation, request.Key, receipt, escrowed,
-		costsOf(&action.Creation.Params, tokens), noDealOf(&action.Creation.Params, tokens), warning)
+	return creation{
+		negotiation: action.Negotiation, key: request.Key, receipt: receipt, escrowed: escrowed, warning: warning,
+		costs: costsOf(&action.Creation.Params, tokens), noDeal: noDealOf(&action.Creation.Params, tokens),
+	}.print(s)
 }
 
 // reportKey writes a random key to stderr before anything is sent: a command that is killed prints no result.
@@ -358,28 +360,36 @@ type createdView struct {
 	Warning string `json:"warning,omitempty"`
 }
 
-// printCreated prints a negotiation created by this command or by an earlier command.
-func printCreated(
-	s *session.Session, negotiation solana.PublicKey, key string, receipt *onchain.Receipt,
-	escrowed string, costs []dealCost, noDeal *noDealCost, warning error,
-) error {
-	vault, _, err := protocol.FindVaultAddress(negotiation)
+// creation is a negotiation created by this command or by an earlier command.
+type creation struct {
+	negotiation solana.PublicKey
+	key         string
+	receipt     *onchain.Receipt
+	// escrowed, costs, noDeal and warning describe a creation by this command.
+	escrowed string
+	costs    []dealCost
+	noDeal   *noDealCost
+	warning  error
+}
+
+func (c creation) print(s *session.Session) error {
+	vault, _, err := protocol.FindVaultAddress(c.negotiation)
 	if err != nil {
 		return err
 	}
 	v := createdView{
-		onchain.ViewOf(negotiation, (*protocol.CreateNegotiation)(nil).InstructionName(), receipt),
-		key, fmt.Sprint(haggle.SessionIDFor(key)), vault.String(), costs, noDeal, "",
+		onchain.ViewOf(c.negotiation, (*protocol.CreateNegotiation)(nil).InstructionName(), c.receipt),
+		c.key, fmt.Sprint(haggle.SessionIDFor(c.key)), vault.String(), c.costs, c.noDeal, "",
 	}
-	if warning != nil {
-		v.Warning = warning.Error()
+	if c.warning != nil {
+		v.Warning = c.warning.Error()
 	}
-	created := fmt.Sprintf("created: %s; %s", negotiation, escrowed)
-	if receipt.Repeated {
+	created := fmt.Sprintf("created: %s; %s", c.negotiation, c.escrowed)
+	if c.receipt.Repeated {
 		v.Costs, v.NoDeal = nil, nil // the terms can be others than those of this command
-		created = fmt.Sprintf("created already: %s; nothing was sent", negotiation)
+		created = fmt.Sprintf("created already: %s; nothing was sent", c.negotiation)
 	}
-	lines := []string{created, "key: " + key, v.Text()}
+	lines := []string{created, "key: " + c.key, v.Text()}
 	for _, cost := range v.Costs {
 		lines = append(lines, cost.String())
 	}
@@ -387,7 +397,7 @@ func printCreated(
 		lines = append(lines, v.NoDeal.String())
 	}
 	return s.Print(v, append(lines,
-		fmt.Sprintf("next: haggle -C SELLER.yml negotiation accept-invitation %s   (the seller)", negotiation))...)
+		fmt.Sprintf("next: haggle -C SELLER.yml negotiation accept-invitation %s   (the seller)", c.negotiation))...)
 }
 
 // withKey adds the hint that prevents a second escrow when a creation's outcome is unknown.

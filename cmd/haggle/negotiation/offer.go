@@ -23,22 +23,27 @@ The transaction carries the round of the snapshot that the command reads. A scri
 earlier snapshot states its round with --round.`
 
 func newOfferCommand(s *session.Session) *cobra.Command {
-	var terms termsFlags
-	var round uint8
-	var extension duration.Flag
+	var f offerFlags
 	cmd := &cobra.Command{
 		Use: "offer NEGOTIATION AMOUNT", Short: "Make an offer (the side whose turn it is)", Long: offerHelp,
 		Example: "  haggle negotiation offer NEGOTIATION 2.5\n  haggle negotiation offer NEGOTIATION 2500000u --round 3",
 	}
-	cmd.Flags().Uint8Var(&round, "round", 0, "offer only in this round, from 1 (default: the next one)")
-	cmd.Flags().Var(&extension, "extend", "propose to extend the deadline; applied when the other side's next offer also proposes one, the smaller of the two")
-	terms.register(cmd)
+	cmd.Flags().Uint8Var(&f.round, "round", 0, "offer only in this round, from 1 (default: the next one)")
+	cmd.Flags().Var(&f.extension, "extend", "propose to extend the deadline; applied when the other side's next offer also proposes one, the smaller of the two")
+	f.terms.register(cmd)
 	return onchain.Command(s, cmd, func(ctx context.Context, arguments []string) error {
-		return offer(ctx, s, arguments[0], arguments[1], round, time.Duration(extension), &terms)
+		return f.offer(ctx, s, arguments[0], arguments[1])
 	})
 }
 
-func offer(ctx context.Context, s *session.Session, written, writtenAmount string, round uint8, extension time.Duration, terms *termsFlags) error {
+// offerFlags are the flags of the command.
+type offerFlags struct {
+	terms     termsFlags
+	round     uint8
+	extension duration.Flag
+}
+
+func (f *offerFlags) offer(ctx context.Context, s *session.Session, written, writtenAmount string) error {
 	text, err := amount.Parse(writtenAmount)
 	if err != nil {
 		return exitcode.Usagef("AMOUNT: %w", err)
@@ -48,18 +53,20 @@ func offer(ctx context.Context, s *session.Session, written, writtenAmount strin
 		return err
 	}
 	n := t.Snapshot
-	if err := expectRound(n, n.CurrentRound+1, round); err != nil {
+	if err := expectRound(n, n.CurrentRound+1, f.round); err != nil {
 		return err
 	}
 	price, err := s.Units(ctx, n.TokenMint, "AMOUNT", text)
 	if err != nil {
 		return err
 	}
-	metadata, err := terms.metadata(ctx, s, n.TokenMint)
+	metadata, err := f.terms.metadata(ctx, s, n.TokenMint)
 	if err != nil {
 		return err
 	}
-	action, err := t.Client.At(n).SubmitOffer(t.Key.PublicKey(), haggle.Offer{Amount: price, DeadlineExtension: extension, Metadata: metadata}).Build(ctx)
+	action, err := t.Client.At(n).SubmitOffer(t.Key.PublicKey(), haggle.Offer{
+		Amount: price, DeadlineExtension: time.Duration(f.extension), Metadata: metadata,
+	}).Build(ctx)
 	if err != nil {
 		return t.Explain(ctx, err)
 	}
