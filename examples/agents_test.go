@@ -163,7 +163,7 @@ func TestAgentsSettle(t *testing.T) {
 	t.Run("milestones", func(t *testing.T) {
 		arbiter, err := wallet.NewKeypair(solana.NewWallet().PrivateKey)
 		require.NoError(t, err)
-		output, err := a.command("milestones", "--arbiter", arbiter.PublicKey().String()).CombinedOutput()
+		output, err := a.command("milestones", "--order", "4", "--arbiter", arbiter.PublicKey().String()).CombinedOutput()
 		require.NoError(t, err, string(output))
 		for _, text := range []string{
 			"Seller: claim_milestone", "Buyer: release_milestone",
