@@ -323,7 +323,7 @@ func (c *Client) session(ctx context.Context, request *CreateRequest) (uint64, s
 func SessionIDFor(key string) uint64 { return sessionid.Of(key) }
 
 // SessionUsedError is the error for a session id already used by the pair, even if no account is left on
-// chain. errors.Is finds [ErrSessionUsed].
+// chain. Nothing was sent.
 type SessionUsedError struct {
 	// SessionID is the session id that follows from the request's key.
 	SessionID uint64
@@ -332,11 +332,11 @@ type SessionUsedError struct {
 }
 
 func (e *SessionUsedError) Error() string {
-	return fmt.Sprintf("%v: %d, negotiation %s", ErrSessionUsed, e.SessionID, e.Negotiation)
+	return fmt.Sprintf("%v: %d, negotiation %s", errSessionUsed, e.SessionID, e.Negotiation)
 }
 
-// Unwrap returns ErrSessionUsed.
-func (e *SessionUsedError) Unwrap() error { return ErrSessionUsed }
+// Unwrap returns an error that states that nothing was sent.
+func (e *SessionUsedError) Unwrap() error { return errSessionUsed }
 
 // hasHistory reports whether an address is mentioned by a transaction that did not fail. A closed negotiation
 // lacks an account, but the transactions remain. A failed creation used no session.

@@ -151,7 +151,7 @@ func TestRepeatedCreationFindsTheNegotiation(t *testing.T) {
 	_, err = used.create(t, nil)
 	var session *SessionUsedError
 	require.ErrorAs(t, err, &session)
-	require.ErrorIs(t, err, ErrSessionUsed)
+	require.ErrorAs(t, err, new(*SessionUsedError))
 	assert.Equal(t, action.Negotiation, session.Negotiation)
 	assert.Equal(t, order, session.SessionID)
 
@@ -175,7 +175,7 @@ func TestRepeatedPurchaseWithoutFundsReturnsAlreadyDone(t *testing.T) {
 	} {
 		a.node.accounts[tokens] = account
 		_, err = a.create(t, nil)
-		require.ErrorIs(t, err, ErrSessionUsed, name)
+		require.ErrorAs(t, err, new(*SessionUsedError), name)
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 
 // Errors of the client itself, not of the program.
 var (
-	// ErrSessionUsed: this pair already used the session id, even if no account is left on chain.
-	ErrSessionUsed = unsent(errors.New("haggle: session id has been used before"))
+	// errSessionUsed is the cause of [*SessionUsedError].
+	errSessionUsed = unsent(errors.New("haggle: session id has been used before"))
 	// ErrNotAsExpected: the caller's expectation differs from the state on chain. Nothing was signed.
 	ErrNotAsExpected = unsent(errors.New("haggle: the negotiation is not as expected"))
 	// ErrTokenProgramTooOld: the cluster's SPL Token does not support batches, and the program needs them to

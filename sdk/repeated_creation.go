@@ -8,15 +8,12 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/sdk/protocol"
-	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
-// ErrOtherTerms: a purchase's key was used for a creation on other terms. Nothing was sent.
-var ErrOtherTerms = transaction.WithOutcome(
-	errors.New("haggle: the negotiation with this key was created on other terms"), transaction.NotSent)
+var errOtherTerms = fmt.Errorf("%w: the negotiation with this key was created on other terms", ErrNotAsExpected)
 
 // CheckRepetition compares a request with the negotiation that an earlier creation with its key made: the one of
-// [*AlreadyDone] or [*SessionUsedError]. It returns [ErrOtherTerms] if the parties, the key or the terms are others,
+// [*AlreadyDone] or [*SessionUsedError]. It returns [ErrNotAsExpected] if the parties, the key or the terms are others,
 // except the deadlines, which begin with a creation, and the fee. The metadata is compared only after the negotiation
 // is closed, because offers replace it. Other errors are those of [Negotiation.Snapshot] and [Client.History].
 func (c *Client) CheckRepetition(ctx context.Context, request CreateRequest, negotiation solana.PublicKey) error {
@@ -27,11 +24,11 @@ func (c *Client) CheckRepetition(ctx context.Context, request CreateRequest, neg
 	created, err := c.snapshot(ctx, negotiation)
 	if errors.Is(err, protocol.ErrAccountNotFound) {
 		if created, err = c.created(ctx, negotiation); err == nil && created.Metadata != request.Metadata {
-			err = fmt.Errorf("%w: %s", ErrOtherTerms, negotiation)
+			err = fmt.Errorf("%w: %s", errOtherTerms, negotiation)
 		}
 	}
 	if err == nil && !wanted.postcondition(nil, created) {
-		err = fmt.Errorf("%w: %s", ErrOtherTerms, negotiation)
+		err = fmt.Errorf("%w: %s", errOtherTerms, negotiation)
 	}
 	return err
 }

@@ -38,7 +38,7 @@ func TestRepetitionOnOtherTermsIsRefused(t *testing.T) {
 			other := same
 			change(&other)
 			err := r.Client.CheckRepetition(r.ctx, other, r.negotiation)
-			require.ErrorIs(t, err, haggle.ErrOtherTerms, name)
+			require.ErrorIs(t, err, haggle.ErrNotAsExpected, name)
 			require.Equal(t, transaction.NotSent, transaction.OutcomeOf(err))
 		}
 	}

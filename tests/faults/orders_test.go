@@ -113,7 +113,7 @@ func missing(moments []moment, number int, done []repetition) []moment {
 func (h *host) create(ctx context.Context, n negotiation, key *wallet.Keypair, logger *slog.Logger) bool {
 	request := n.Script.request(h.Mint, h.Wallets[n.Buyer], h.Wallets[n.Seller], h.Terms)
 	_, err := h.client.CreateNegotiation(request).Do(ctx, key)
-	if errors.Is(err, haggle.ErrSessionUsed) {
+	if errors.As(err, new(*haggle.SessionUsedError)) {
 		return true
 	}
 	if transaction.OutcomeOf(err) == transaction.Confirmed {
@@ -162,7 +162,7 @@ func (h *host) repeat(ctx context.Context, n negotiation, m moment, logger *slog
 	switch isDone := errors.As(err, &done); {
 	case isDone && done.Receipt != nil && done.Negotiation == n.Address:
 		result.Signature = done.Receipt.Signature
-	case isDone || errors.Is(err, errSigned) || errors.Is(err, haggle.ErrSessionUsed):
+	case isDone || errors.Is(err, errSigned) || errors.As(err, new(*haggle.SessionUsedError)):
 		result.Problem = err.Error()
 	default:
 		logger.Warn("creation not repeated", "moment", m, "negotiation", n.Address, "error", err)

@@ -245,7 +245,7 @@ func (d *deal) recreate(escrow uint64) *deal {
 	terms := d.terms()
 	terms.Key, terms.EscrowAmount = d.key, escrow
 	_, err := d.venue.client.CreateNegotiation(terms).Build(d.ctx)
-	require.ErrorIs(d.t, err, haggle.ErrSessionUsed)
+	require.ErrorAs(d.t, err, new(*haggle.SessionUsedError))
 
 	now, err := d.venue.client.Now(d.ctx)
 	require.NoError(d.t, err)

@@ -332,7 +332,7 @@ func checkRepetition(
 	ctx context.Context, client *haggle.Client, request *haggle.CreateRequest, negotiation solana.PublicKey,
 ) error {
 	err := client.CheckRepetition(ctx, *request, negotiation)
-	if !errors.Is(err, haggle.ErrOtherTerms) {
+	if !errors.Is(err, haggle.ErrNotAsExpected) {
 		return err
 	}
 	return &exitcode.Error{Kind: exitcode.Refused,

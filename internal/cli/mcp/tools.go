@@ -255,7 +255,7 @@ func (s *server) sameCreation(
 	ctx context.Context, request *haggle.CreateRequest, address solana.PublicKey,
 ) error {
 	err := s.Client.CheckRepetition(ctx, *request, address)
-	if !errors.Is(err, haggle.ErrOtherTerms) {
+	if !errors.Is(err, haggle.ErrNotAsExpected) {
 		return err
 	}
 	return unexpected("negotiation %s was created before with this idempotency_key, on other terms", address)

@@ -192,7 +192,7 @@ func TestAddressOfAForeignTransactionGetsNoEscrow(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, c.Chain.Fund(c.ctx, address, solana.LAMPORTS_PER_SOL))
 	_, err = c.journaled().CreateNegotiation(terms.Request(c.now())).Do(c.ctx, c.seeker)
-	require.ErrorIs(t, err, haggle.ErrSessionUsed)
+	require.ErrorAs(t, err, new(*haggle.SessionUsedError))
 	_, err = c.Client.Negotiation(address).Snapshot(c.ctx)
 	require.ErrorIs(t, err, protocol.ErrWrongOwner)
 	require.EqualValues(t, localnet.StartTokens, c.tokens(c.seeker))

@@ -28,7 +28,7 @@ func (b *buyer) repeated(
 	ctx context.Context, request haggle.CreateRequest, negotiation solana.PublicKey,
 ) (solana.PublicKey, bool, error) {
 	err := b.Client.CheckRepetition(ctx, request, negotiation)
-	if errors.Is(err, haggle.ErrOtherTerms) {
+	if errors.Is(err, haggle.ErrNotAsExpected) {
 		err = &exitcode.Error{Kind: exitcode.Refused, Err: err, Hint: "another purchase needs another --key"}
 	}
 	return negotiation, true, err
