@@ -10,11 +10,14 @@ PUBLISHERS the file that seed.py has written.
 A generated Idempotency-Key can be that of an earlier request with another document, which the gateway
 refuses with 422, as the IETF's draft about this header says. schemathesis counts that as the refusal of a
 valid document. So such a request gets a key of its own here. Equal requests keep their equal keys, and keys
-that are not valid stay as they are. The Go tests of internal/gateway/rest reuse keys.
+that are not valid stay as they are. The creations of strategies get keys of their own, too: a strategy can be
+deleted, and a repeated key then returns the first answer about an object that is gone. The Go tests of
+internal/gateway/rest reuse keys.
 """
 
 import collections
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -63,6 +66,7 @@ DEPENDENT = [
     "valid_until",
 ]
 
+numbers = itertools.count()
 sent = {}  # the digest of the first request with each key
 standing = collections.OrderedDict()  # the rounds of the negotiations with an offer of the publisher
 accepted = collections.deque(maxlen=100)  # the ids of accepted negotiations
@@ -172,7 +176,9 @@ def before_call(context, case, kwargs):
         return
     # Servers ignore spaces around the value of a header.
     request = digest(case)
-    if sent.setdefault(key.strip(), request) != request:
+    if operation_of(case) == "create-strategy":
+        case.headers[HEADER] = f"{request}-{next(numbers)}"
+    elif sent.setdefault(key.strip(), request) != request:
         case.headers[HEADER] = request
 
 

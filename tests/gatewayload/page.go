@@ -100,8 +100,8 @@ func (r *Result) processorTable() string {
 // The target: at least this part of pgbench's rate, and no more than this multiple of pgbench's 99th
 // percentile.
 const (
-	leastRate = 0.5
-	mostP99   = 5
+	leastRate = 0.6
+	mostP99   = 3
 )
 
 // Missed returns the targets that the run has missed, one line for each.
