@@ -36,9 +36,8 @@ type gateway struct {
 	traces        trace.TracerProvider
 	log           *slog.Logger
 	version       string
-	// answerTimeout limits each attempt at a pending answer. If hasModels is false, this process makes no attempts.
+	// answerTimeout limits each attempt at a pending answer. If zero, this process has no models, and makes no attempts.
 	answerTimeout time.Duration
-	hasModels     bool
 	// jobs is set by start, before the gateway serves requests.
 	jobs *jobs.Jobs
 }
@@ -59,7 +58,7 @@ func (g *gateway) start(ctx context.Context, files gatewayfiles.Files) (stop fun
 		Store: g.database, CheckpointPath: files.Checkpoints, CheckpointKey: key, Logger: g.log,
 		TracerProvider: g.traces, AnswerOverdue: g.cases.AnswerOverdue,
 	}
-	if g.hasModels {
+	if g.answerTimeout > 0 {
 		config.Answer, config.AnswerTimeout = g.cases.Answer, g.answerTimeout
 	}
 	running, err := jobs.Start(ctx, config)

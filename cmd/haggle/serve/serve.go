@@ -186,14 +186,16 @@ func (c *serveCommand) serve(ctx context.Context, changed func(flag string) bool
 	if err != nil {
 		return err
 	}
-	g := &gateway{log: c.Logger(slog.LevelInfo), version: c.version, answerTimeout: c.models.AnswerTimeout()}
+	g := &gateway{log: c.Logger(slog.LevelInfo), version: c.version}
 	models, err := c.models.Models(model.Config{
 		Logger: g.log, Called: func(tokens int64, err error) { g.metrics.ModelCalled(tokens, err) },
 	}, changed)
 	if err != nil {
 		return err
 	}
-	g.hasModels = models != nil
+	if models != nil {
+		g.answerTimeout = c.models.AnswerTimeout()
+	}
 	var listeners listeners
 	if !c.stdio {
 		if listeners, err = c.open(ctx); err != nil {

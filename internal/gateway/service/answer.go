@@ -35,7 +35,7 @@ func (s *Service) Answer(ctx context.Context, negotiation string) error {
 		return fmt.Errorf("negotiation %s: %s; another gateway can have it", negotiation, model.FallbackMissing)
 	}
 	now := time.Now()
-	question.Deadline = now.Add(min(end.Sub(now), overdueAt(waiting).Sub(waiting.Now)) - recordingTime)
+	question.Deadline = now.Add(min(end.Sub(now), waiting.OverdueAt(overdueTime).Sub(waiting.Now)) - recordingTime)
 	return s.answer(ctx, waiting, question)
 }
 
@@ -43,18 +43,11 @@ func (s *Service) Answer(ctx context.Context, negotiation string) error {
 // the model after the first process was killed.
 const overdueTime = 5 * time.Minute
 
-// overdueAt returns the time from which AnswerOverdue gives the answer: see [store.Store.Overdue].
-func overdueAt(waiting *store.Unanswered) time.Time {
-	asked, half := waiting.LastActivityAt, waiting.Deadline.Sub(waiting.LastActivityAt)/2
-	return asked.Add(min(overdueTime, half))
-}
-
 // maxOverdue limits the answers of one call of AnswerOverdue.
 const maxOverdue = 200
 
-// AnswerOverdue gives the answers that have been pending for too long: for [overdueTime], or for half of the time until
-// the deadline. The rules' counter offer is the answer. It returns the number of answers,
-// and the errors of the others.
+// AnswerOverdue gives the answers that have been pending for too long: see [store.Unanswered.OverdueAt]. The rules'
+// counter offer is the answer. It returns the number of answers, and the errors of the others.
 func (s *Service) AnswerOverdue(ctx context.Context) (answered int, err error) {
 	ids, err := s.store.Overdue(ctx, overdueTime, maxOverdue)
 	if err != nil {

@@ -56,33 +56,36 @@ type withModel struct {
 
 func onBothWithModel(t *testing.T, test func(t *testing.T, f *withModel)) {
 	t.Helper()
-	onBoth(t, func(t *testing.T, base *fixture) {
-		f := &withModel{fixture: base, model: &gpt{price: "0.0019"}}
-		models, err := model.New(model.Config{
-			Models: []llm.Model{f.model}, Budget: llm.Budget{Tokens: 1_000_000},
-			Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
-		})
-		require.NoError(t, err)
-		_, err = service.New(service.Config{Store: f.store, Models: models})
-		require.ErrorContains(t, err, "Enqueue")
-		f.Service, err = service.New(service.Config{
-			Store: f.store, Models: models, Enqueue: func(_ context.Context, tx store.Tx, negotiations []string) error {
-				if (tx.Postgres == nil) == (tx.SQLite == nil) {
-					return errors.New("no transaction")
-				}
-				f.lock.Lock()
-				defer f.lock.Unlock()
-				f.jobs = append(f.jobs, negotiations...)
-				return f.refused
-			},
-		})
-		require.NoError(t, err)
-		_, err = f.CreateStrategy(t.Context(), f.siteA, []byte(`{"min_price_per_fetch_micro": 1000,
+	onBoth(t, func(t *testing.T, base *fixture) { test(t, newWithModel(t, base)) })
+}
+
+func newWithModel(t *testing.T, base *fixture) *withModel {
+	t.Helper()
+	f := &withModel{fixture: base, model: &gpt{price: "0.0019"}}
+	models, err := model.New(model.Config{
+		Models: []llm.Model{f.model}, Budget: llm.Budget{Tokens: 1_000_000},
+		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	})
+	require.NoError(t, err)
+	_, err = service.New(service.Config{Store: f.store, Models: models})
+	require.ErrorContains(t, err, "Enqueue")
+	f.Service, err = service.New(service.Config{
+		Store: f.store, Models: models, Enqueue: func(_ context.Context, tx store.Tx, negotiations []string) error {
+			if (tx.Postgres == nil) == (tx.SQLite == nil) {
+				return errors.New("no transaction")
+			}
+			f.lock.Lock()
+			defer f.lock.Unlock()
+			f.jobs = append(f.jobs, negotiations...)
+			return f.refused
+		},
+	})
+	require.NoError(t, err)
+	_, err = f.CreateStrategy(t.Context(), f.siteA, []byte(`{"min_price_per_fetch_micro": 1000,
 			"preferred_price_per_fetch_micro": 2000, "max_price_per_fetch_micro": 5000, "published_floor_micro": 500,
 			"llm_provider": "openai", "llm_model": "gpt-4", "system_prompt": "Be fair."}`), "")
-		require.NoError(t, err)
-		test(t, f)
-	})
+	require.NoError(t, err)
+	return f
 }
 
 // answer gives a pending answer as a job does.
@@ -335,8 +338,11 @@ func TestOverdueAnswerIsTheRulesCounterOffer(t *testing.T) {
 		_, err = f.Counter(ctx, f.openAI, service.CounterRequest{Negotiation: id, Terms: at(1520)})
 		require.NoError(t, err)
 		require.Equal(t, 3*time.Hour, f.read(t, id).DeadlineAt.Sub(f.read(t, id).InitiatedAt))
-		for wait, want := range []int{0, 1} {
-			f.offset.Add(int64(89*time.Second) - int64(wait)*int64(88*time.Second))
+		waiting, err := f.store.Unanswered(ctx, id, store.Recall{})
+		require.NoError(t, err)
+		require.Equal(t, 90*time.Second, waiting.OverdueAt(5*time.Minute).Sub(waiting.LastActivityAt))
+		for want, further := range []time.Duration{89 * time.Second, time.Second} {
+			f.offset.Add(int64(further))
 			answered, err = without.AnswerOverdue(ctx)
 			require.NoError(t, err)
 			require.Equal(t, want, answered, "half of three minutes")
@@ -371,25 +377,21 @@ func TestRecallExcludesThePendingProposal(t *testing.T) {
 	})
 }
 
-// A negotiation that cannot be answered now does not keep the others waiting.
+// A negotiation that cannot be answered now does not keep the others waiting. Only PostgreSQL locks single negotiations.
 func TestOverdueAnswersDoNotWaitForOneAnother(t *testing.T) {
-	onBothWithModel(t, func(t *testing.T, f *withModel) {
-		if f.store.Dialect == store.SQLite {
-			t.Skip("SQLite has one lock for all negotiations")
-		}
-		ctx := deadline(t)
-		locked := f.propose(t, f.openAI, at(1500), "site-a.local").Answers[0].Negotiation.ID
-		free := f.propose(t, f.claude, at(1500), "site-a.local").Answers[0].Negotiation.ID
-		f.offset.Add(int64(5 * time.Minute))
-		unit, err := f.store.BeginRound(ctx, store.RoundRequest{Negotiations: []string{locked}})
-		require.NoError(t, err)
-		defer unit.End(ctx)
-		answered, err := f.AnswerOverdue(ctx)
-		require.ErrorIs(t, err, store.ErrInProgress)
-		require.Equal(t, 1, answered)
-		require.True(t, f.read(t, locked).AnswerPending)
-		require.False(t, f.read(t, free).AnswerPending)
-	})
+	f := newWithModel(t, newFixture(t, server.Create(t)))
+	ctx := deadline(t)
+	locked := f.propose(t, f.openAI, at(1500), "site-a.local").Answers[0].Negotiation.ID
+	free := f.propose(t, f.claude, at(1500), "site-a.local").Answers[0].Negotiation.ID
+	f.offset.Add(int64(5 * time.Minute))
+	unit, err := f.store.BeginRound(ctx, store.RoundRequest{Negotiations: []string{locked}})
+	require.NoError(t, err)
+	defer unit.End(ctx)
+	answered, err := f.AnswerOverdue(ctx)
+	require.ErrorIs(t, err, store.ErrInProgress)
+	require.Equal(t, 1, answered)
+	require.True(t, f.read(t, locked).AnswerPending)
+	require.False(t, f.read(t, free).AnswerPending)
 }
 
 // A restarted process counts what the day's recorded answers have used.

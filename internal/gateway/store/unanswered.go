@@ -62,6 +62,12 @@ func (s *Store) Unanswered(ctx context.Context, id string, recall Recall) (found
 	return found, err
 }
 
+// OverdueAt returns the time from which [Store.Overdue] returns the negotiation: the given time after the proposal, or
+// the middle between the proposal and the deadline if that is earlier.
+func (u *Unanswered) OverdueAt(after time.Duration) time.Time {
+	return u.LastActivityAt.Add(min(after, u.Deadline.Sub(u.LastActivityAt)/2))
+}
+
 // Overdue returns up to limit negotiations whose newest proposal has had no answer for a time, or for half of the time
 // until the deadline.
 func (s *Store) Overdue(ctx context.Context, after time.Duration, limit int) ([]string, error) {
