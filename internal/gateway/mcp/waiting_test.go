@@ -23,14 +23,7 @@ import (
 // move records a move in an open negotiation, as a job does. A client's move leaves the answer pending.
 func (g *gateway) move(ctx context.Context, id string, actor engine.Party, price uint64) error {
 	offer := terms.Terms{Price: price, TTLSeconds: 600, BurstRPS: 10, Purposes: []terms.Purpose{terms.Inference}}
-	decided := storetest.Decided(ctx, func(states []store.State) (store.Outcome, error) {
-		return store.Outcome{Updates: []store.Update{{
-			Rounds: []store.Round{{Actor: actor, Action: string(engine.Counter), Terms: offer.Canonical()}},
-			Status: engine.Negotiating, Terms: offer.Canonical(), OfferBy: actor, Deadline: states[0].Deadline,
-		}}}, nil
-	})
-	_, err := decided(g.registry.Store.BeginRound(ctx, store.RoundRequest{Negotiations: []string{id}}))
-	return err
+	return storetest.Move(ctx, g.registry.Store, id, store.Round{Actor: actor, Terms: offer.Canonical()})
 }
 
 // pending returns the id of a new negotiation with a pending answer.
@@ -48,12 +41,8 @@ func (g *gateway) pending(t *testing.T, client agent) string {
 // it. The test records an unanswered proposal.
 func TestAnAgentWaitsForAPendingAnswer(t *testing.T) {
 	g := newGateway(t)
-	g.publisher(t, "site-a.local", "A")
 	client := g.agent(t, g.client(t, "OpenAI").Reveal())
-	var opened mcp.ProposeAnswer
-	client.call("propose_license_terms", proposal(1100), &opened)
-	id := opened.Answers[0].Negotiation.ID
-	require.NoError(t, g.move(t.Context(), id, engine.PartyClient, 1200))
+	id := g.pending(t, client)
 
 	var status mcp.StatusAnswer
 	client.call("get_negotiation_status", object{"negotiation_id": id}, &status)

@@ -20,14 +20,7 @@ func (g *gateway) write(t *testing.T, id string, actor engine.Party, price int) 
 		Terms json.RawMessage `json:"proposed_terms"`
 	}
 	require.NoError(t, json.Unmarshal(fmt.Appendf(nil, proposal, price), &document))
-	decided := storetest.Decided(t.Context(), func(states []store.State) (store.Outcome, error) {
-		return store.Outcome{Updates: []store.Update{{
-			Rounds: []store.Round{{Actor: actor, Action: string(engine.Counter), Terms: document.Terms}},
-			Status: engine.Negotiating, Terms: document.Terms, OfferBy: actor, Deadline: states[0].Deadline,
-		}}}, nil
-	})
-	_, err := decided(g.store.BeginRound(t.Context(), store.RoundRequest{Negotiations: []string{id}}))
-	require.NoError(t, err)
+	require.NoError(t, storetest.Move(t.Context(), g.store, id, store.Round{Actor: actor, Terms: document.Terms}))
 }
 
 func TestRetryAfterOfPendingAnswer(t *testing.T) {

@@ -26,15 +26,8 @@ func TestTextOfALanguageModelIsForThePublisher(t *testing.T) {
 		analysis, err := json.Marshal(service.RecordedAnalysis{Tone: engine.Friendly, Model: report})
 		require.NoError(t, err)
 		write := func(offer terms.Terms, round store.Round) {
-			round.Action, round.Terms = string(engine.Counter), offer.Canonical()
-			decided := storetest.Decided(ctx, func(states []store.State) (store.Outcome, error) {
-				return store.Outcome{Updates: []store.Update{{
-					Rounds: []store.Round{round}, Status: engine.Negotiating, Terms: round.Terms, OfferBy: round.Actor,
-					Deadline: states[0].Deadline,
-				}}}, nil
-			})
-			_, err := decided(f.store.BeginRound(ctx, store.RoundRequest{Negotiations: []string{id}}))
-			require.NoError(t, err)
+			round.Terms = offer.Canonical()
+			require.NoError(t, storetest.Move(ctx, f.store, id, round))
 		}
 		write(at(1600), store.Round{Actor: engine.PartyClient})
 		waiting, err := f.Status(ctx, f.openAI, id)

@@ -19,15 +19,8 @@ import (
 // move records a move in an open negotiation, as a job does. A client's move leaves the answer pending.
 func (f *fixture) move(t *testing.T, id string, actor engine.Party, price uint64) {
 	t.Helper()
-	offer := at(price).Canonical()
-	decided := storetest.Decided(t.Context(), func(states []store.State) (store.Outcome, error) {
-		return store.Outcome{Updates: []store.Update{{
-			Rounds: []store.Round{{Actor: actor, Action: string(engine.Counter), Terms: offer}},
-			Status: engine.Negotiating, Terms: offer, OfferBy: actor, Deadline: states[0].Deadline,
-		}}}, nil
-	})
-	_, err := decided(f.store.BeginRound(t.Context(), store.RoundRequest{Negotiations: []string{id}}))
-	require.NoError(t, err)
+	round := store.Round{Actor: actor, Terms: at(price).Canonical()}
+	require.NoError(t, storetest.Move(t.Context(), f.store, id, round))
 }
 
 func (f *fixture) watch(t *testing.T, caller identity.Caller, id string) *service.Watch {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/internal/gateway/engine"
 	"github.com/haggle-protocol/haggle/internal/gateway/store"
 	"github.com/haggle-protocol/haggle/internal/testpostgres"
 )
@@ -66,6 +67,20 @@ func Decided(
 		}
 		return unit.Finish(ctx, o, err)
 	}
+}
+
+// Move records a counter offer in an open negotiation, as a job does: round without the action. A client's counter
+// offer leaves the publisher's answer pending.
+func Move(ctx context.Context, s *store.Store, negotiation string, round store.Round) error {
+	round.Action = string(engine.Counter)
+	decided := Decided(ctx, func(states []store.State) (store.Outcome, error) {
+		return store.Outcome{Updates: []store.Update{{
+			Rounds: []store.Round{round}, Status: engine.Negotiating, Terms: round.Terms, OfferBy: round.Actor,
+			Deadline: states[0].Deadline,
+		}}}, nil
+	})
+	_, err := decided(s.BeginRound(ctx, store.RoundRequest{Negotiations: []string{negotiation}}))
+	return err
 }
 
 // Fill adds the publisher site-a.local with an active strategy, and the client Acme. It returns their IDs.
